@@ -1,0 +1,104 @@
+"""Every error that CRaQAn raises on purpose, drawn as a tree.
+
+    CraqanError                  the base: `except CraqanError` catches all of ours
+     +- UsageError               the call was wrong: a flag, a path, a column (exit code 2)
+     +- InputError               a file or row cannot be read or breaks the schema
+     |   +- CorpusError          an article source: empty, binary, too large, no section left
+     |   +- PromptError          a prompt set: missing file, unknown placeholder
+     |   +- InvariantError       a row that breaks an invariant of the dataset
+     |   +- JournalError         a journal that is damaged, foreign or locked
+     +- ModelError               the model or its server
+         +- AuthError            401 or 403: the key
+         +- RequestError         400, 404, 422: the request, the model's name or the address
+         +- RateLimitError       429 after all retries
+         +- ServerError          5xx after all retries
+         +- ConnectError         no connection, or it broke
+         +- ModelTimeoutError    no answer in time
+         +- RefusalError         the model declined to answer
+         +- ContentFilterError   the server's filter stopped the answer
+         +- LengthError          the answer was cut at the token limit
+         +- ReplyError           an answer that cannot be read, after the re-asks; carries `raw`
+
+A message is one sentence that says what to do next. No message ever holds a key.
+"""
+
+
+class CraqanError(Exception):
+    """Base of all errors that CRaQAn raises on purpose."""
+
+
+class UsageError(CraqanError):
+    """The call itself was wrong; the command line exits with 2."""
+
+
+class InputError(CraqanError):
+    """A file or a row that cannot be used as it is."""
+
+
+class CorpusError(InputError):
+    """A source of articles that yields nothing usable."""
+
+
+class PromptError(InputError):
+    """A prompt set that cannot be loaded or rendered."""
+
+
+class InvariantError(InputError):
+    """A row that breaks an invariant of the dataset."""
+
+
+class JournalError(InputError):
+    """A journal that cannot be opened or trusted."""
+
+
+class ModelError(CraqanError):
+    """The model or its server did not give a usable answer.
+
+    `raw` is what it did answer, if anything; `retry_after` seconds if the server named them.
+    """
+
+    def __init__(self, message: str, *, raw: str = "", status: int | None = None, retry_after: float | None = None):
+        super().__init__(message)
+        self.raw = raw
+        self.status = status
+        self.retry_after = retry_after
+
+
+class AuthError(ModelError):
+    """401 or 403: the key is missing, wrong or not allowed."""
+
+
+class RequestError(ModelError):
+    """400, 404 or 422: the server does not take this request."""
+
+
+class RateLimitError(ModelError):
+    """429 after all retries."""
+
+
+class ServerError(ModelError):
+    """5xx after all retries."""
+
+
+class ConnectError(ModelError):
+    """The connection could not be made, or broke."""
+
+
+class ModelTimeoutError(ModelError):
+    """No answer within the time-out."""
+
+
+class RefusalError(ModelError):
+    """The model declined to answer."""
+
+
+class ContentFilterError(ModelError):
+    """The server's content filter stopped the answer."""
+
+
+class LengthError(ModelError):
+    """The answer was cut off at the token limit."""
+
+
+class ReplyError(ModelError):
+    """An answer that still could not be read after the re-asks; `raw` holds it."""
