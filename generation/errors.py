@@ -1,6 +1,7 @@
 """Every error that CRaQAn raises on purpose, drawn as a tree.
 
     CraqanError                  the base: `except CraqanError` catches all of ours
+     +- Abstention               the generator has nothing to offer for this section
      +- UsageError               the call was wrong: a flag, a path, a column (exit code 2)
      +- InputError               a file or row cannot be read or breaks the schema
      |   +- CorpusError          an article source: empty, binary, too large, no section left
@@ -25,6 +26,10 @@ A message is one sentence that says what to do next. No message ever holds a key
 
 class CraqanError(Exception):
     """Base of all errors that CRaQAn raises on purpose."""
+
+
+class Abstention(CraqanError):
+    """The generator has nothing (more) to offer; the section counts as rejected, with this message as its reason."""
 
 
 class UsageError(CraqanError):
