@@ -83,7 +83,8 @@ def feedback(round_: Round) -> str:
 def read_candidate(text: str, sentences: Sequence[str]) -> Candidate:
     """Read a GENERATOR's reply; ValueError names what its shape lacks.
 
-    Whether it is true to the text is not asked here: see checks.run. A span whose text does not stand in its sentence gets start -1, which `checks.spans_real` reports.
+    Whether it is true to the text is not asked here: see checks.run. A span whose text does not stand in its sentence
+    gets start -1, which `checks.spans_real` reports.
     """
     data = _object(text)
     indices = data.get("required_sentence_indices")

@@ -137,7 +137,7 @@ class Candidate:
 
     @property
     def kind(self) -> str:
-        """"pronominal", "nominal", "mixed", or "" if no coreference is labelled."""
+        """ "pronominal", "nominal", "mixed", or "" if no coreference is labelled."""
         kinds = {c.kind for c in self.coreferences}
         return kinds.pop() if len(kinds) == 1 else ("mixed" if kinds else "")
 
@@ -187,7 +187,7 @@ class Round:
 class Outcome:
     """How one section ended. `candidate` is the last one seen; `reason` says why it is not accepted.
 
-    `recipe` says who made it: generator, reviewers, models, prompt digests, code version, confidence where rules know one.
+    `recipe` says who made it: generator, reviewers, models, prompt digests, code version.
     """
 
     section: Section

@@ -1,0 +1,57 @@
+# make demo   generate pairs from a shipped article, without a key     make space  open the page
+# make test   the whole test suite     make check  linter and types    make bench  the figures of the README
+# Each sets up .venv first. Another interpreter: make demo PYTHON=python3.12
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+STAMPS := $(VENV)/stamps
+
+.PHONY: demo test test-datasets check bench space clean
+
+demo: $(STAMPS)/base
+	@rm -rf runs/demo
+	@$(BIN)/craqan generate examples/wilderness-act.md --out runs/demo
+	@$(BIN)/craqan show runs/demo/accepted.jsonl
+	@echo
+	@echo "With a model:   OPENAI_API_KEY=... $(BIN)/craqan generate examples/wilderness-act.md --out runs/model --model gpt-4o"
+	@echo "As a page:      make space"
+
+test: $(STAMPS)/space-test
+	$(BIN)/python -m pytest $(TESTS)
+
+# The dataset's builder under other versions of `datasets`, each in an environment of its own.
+DATASETS ?= 5.2.0 3.6.0
+test-datasets: $(STAMPS)/base
+	PYTHON=$(PYTHON) tests/compat/run.sh $(DATASETS)
+
+check: $(STAMPS)/check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy craqan.py app.py generation evaluation space
+
+space: $(STAMPS)/space
+	$(BIN)/python app.py
+
+bench: $(STAMPS)/base
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .venv-* runs build *.egg-info
+
+# One stamp a set of extras; it is older than what it was made from when that changes.
+$(STAMPS)/base: EXTRAS :=
+$(STAMPS)/space: EXTRAS := [space]
+$(STAMPS)/check: EXTRAS := [space,test,check]
+$(STAMPS)/space-test: EXTRAS := [space,test]
+$(STAMPS)/%: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing craqan$(EXTRAS) into $(VENV); the first time takes a few minutes."
+	@$(PIP) --editable ".$(EXTRAS)"
+	@mkdir -p $(STAMPS) && touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' || \
+	  { echo "CRaQAn needs Python 3.11, 3.12 or 3.13; name one with PYTHON=, for instance: make demo PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { echo "python3 could not make a virtual environment; install its venv module (Debian: apt-get install python3-venv)."; exit 1; }

@@ -1,0 +1,5 @@
+"""`python -m generation` is the `craqan` command."""
+
+from generation.cli import main
+
+main()

@@ -1,0 +1,150 @@
+"""The `craqan` command: parse, call one function, print."""
+
+import json
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from generation import __version__
+from generation.errors import CraqanError, InputError, UsageError
+
+app = typer.Typer(
+    help="CRaQAn: make, check and read question-answer pairs that need coreference resolution.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+progress = Console(stderr=True)
+
+
+class CheckChoice(StrEnum):
+    all = "all"
+    format = "format"
+    none = "none"
+
+
+def main() -> None:
+    """Run the command; one of our errors is one sentence and an exit code: 2 the call was wrong, 1 the work failed."""
+    try:
+        app()
+    except CraqanError as error:
+        progress.print(f"craqan: {error}", style="red", markup=False, highlight=False)
+        sys.exit(2 if isinstance(error, UsageError) else 1)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(version: Annotated[bool, typer.Option("--version", callback=_version, help="Print the version.")] = False):
+    pass
+
+
+Inputs = Annotated[
+    list[str] | None,
+    typer.Argument(help="Files, folders, globs (Markdown, text, HTML, wikitext, JSONL) or hf://datasets/ORG/NAME."),
+]
+
+
+@app.command()
+def generate(
+    inputs: Inputs = None,
+    wikipedia: Annotated[list[str] | None, typer.Option(help="A Wikipedia article by title; may be repeated.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the run's files.")] = Path("runs/latest"),
+    overwrite: Annotated[bool, typer.Option(help="Replace a run that the folder holds.")] = False,
+    model: Annotated[str, typer.Option(help="Model's name; none: the embedded default, rules without a model.")] = "",
+    base_url: Annotated[str, typer.Option(help="An OpenAI-compatible server; none: OpenAI.")] = "",
+    prompts: Annotated[Path | None, typer.Option(help="A prompt set to use instead of the built-in one.")] = None,
+    checks: Annotated[CheckChoice, typer.Option(help="Checks decided by code, before any reviewer.")] = CheckChoice.all,
+    sections: Annotated[str, typer.Option(help="all, or N: the summary and N-1 random others an article.")] = "all",
+    min_sentences: Annotated[int, typer.Option(help="Leave out shorter sections.")] = 3,
+    max_sentences: Annotated[int, typer.Option(help="Leave out longer sections.")] = 40,
+    segmenter: Annotated[str, typer.Option(help="nupunkt, spacy, or model (asks the model).")] = "nupunkt",
+    seed: Annotated[int, typer.Option(help="Seed for the choice of sections.")] = 0,
+    concurrency: Annotated[int, typer.Option(min=1, help="Most calls to the model at a time.")] = 16,
+    max_revisions: Annotated[int, typer.Option(min=0, help="Revisions after the first draft.")] = 5,
+    temperature: Annotated[float, typer.Option(help="The GENERATOR's temperature.")] = 0.7,
+    reviewer_temperature: Annotated[float, typer.Option(help="The REVIEWERS' temperature.")] = 0.3,
+    timeout: Annotated[float, typer.Option(help="Seconds to wait for one reply.")] = 60.0,
+    min_confidence: Annotated[float, typer.Option(help="Embedded default: offer nothing less sure (0 to 1).")] = 0.5,
+    max_mb: Annotated[float, typer.Option(help="Skip input files larger than this many megabytes.")] = 5.0,
+) -> None:
+    """Generate pairs from articles: accepted, rejected and failed ones, each in a file of its own.
+
+    The key comes from OPENAI_API_KEY or HF_TOKEN.
+    """
+    from generation import pipeline
+
+    pipeline.generate(
+        inputs=inputs or [],
+        wikipedia=wikipedia or [],
+        out=out,
+        overwrite=overwrite,
+        model=model,
+        base_url=base_url,
+        prompts=prompts,
+        check_level=checks.value,
+        sections=_count(sections),
+        min_sentences=min_sentences,
+        max_sentences=max_sentences,
+        segmenter=segmenter,
+        seed=seed,
+        concurrency=concurrency,
+        max_revisions=max_revisions,
+        temperature=temperature,
+        reviewer_temperature=reviewer_temperature,
+        timeout=timeout,
+        min_confidence=min_confidence,
+        max_bytes=int(max_mb * 1_000_000),
+        console=progress,
+    )
+
+
+@app.command()
+def show(
+    file: Annotated[Path, typer.Argument(help="accepted.jsonl, rejected.jsonl or released rows.")],
+    limit: Annotated[int | None, typer.Option(help="Print at most this many.")] = None,
+) -> None:
+    """Print pairs for a person: required sentences bold, mention and antecedent on colour."""
+    from generation.show import show as print_pairs
+
+    if print_pairs(_rows(file), Console(), limit) == 0:
+        progress.print(f"{file} holds no pair.")
+
+
+def _count(sections: str) -> int | None:
+    """None for "all"."""
+    if sections == "all":
+        return None
+    if not sections.isdigit() or int(sections) < 1:
+        raise UsageError(f'--sections takes "all" or a number from 1, not "{sections}".')
+    return int(sections)
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield _row(path, number, line)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read as a UTF-8 file; give a JSONL file of pairs.") from error
+
+
+def _row(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise InputError(f"{path}, line {number}, is not JSON; give a JSONL file, one object a line.") from error
+    if not isinstance(row, dict) or "sentences" not in row:
+        raise InputError(f'{path}, line {number}, has no "sentences"; give a JSONL file of pairs.')
+    return row
