@@ -9,10 +9,10 @@
      |   +- InvariantError       a row that breaks an invariant of the dataset
      |   +- JournalError         a journal that is damaged, foreign or locked
      +- ModelError               the model or its server
-         +- AuthError            401 or 403: the key
+         +- AuthError            401, 402 or 403: the key or its account
          +- RequestError         400, 404, 422: the request, the model's name or the address
          +- RateLimitError       429 after all retries
-         +- ServerError          5xx after all retries
+         +- ServerError          5xx, or no chat completion, after all retries
          +- ConnectError         no connection, or it broke
          +- ModelTimeoutError    no answer in time
          +- RefusalError         the model declined to answer
@@ -22,6 +22,8 @@
 
 A message is one sentence that says what to do next. No message ever holds a key.
 """
+
+from typing import Any
 
 
 class CraqanError(Exception):
@@ -59,18 +61,30 @@ class JournalError(InputError):
 class ModelError(CraqanError):
     """The model or its server did not give a usable answer.
 
-    `raw` is what it did answer, if anything; `retry_after` seconds if the server named them.
+    `raw` is what it did answer, if anything; `retry_after` seconds if the server named them; `code` the server's own
+    word for what is wrong. `reply` is the whole `llm.Reply` where an answer came, and was paid, but is of no use.
     """
 
-    def __init__(self, message: str, *, raw: str = "", status: int | None = None, retry_after: float | None = None):
+    def __init__(
+        self,
+        message: str,
+        *,
+        raw: str = "",
+        status: int | None = None,
+        retry_after: float | None = None,
+        code: str = "",
+        reply: Any = None,
+    ):
         super().__init__(message)
         self.raw = raw
         self.status = status
         self.retry_after = retry_after
+        self.code = code
+        self.reply = reply
 
 
 class AuthError(ModelError):
-    """401 or 403: the key is missing, wrong or not allowed."""
+    """401, 402 or 403: the key is missing, wrong or not allowed, or its account has no credit."""
 
 
 class RequestError(ModelError):
@@ -82,7 +96,7 @@ class RateLimitError(ModelError):
 
 
 class ServerError(ModelError):
-    """5xx after all retries."""
+    """5xx, or an answer that is no chat completion, after all retries."""
 
 
 class ConnectError(ModelError):

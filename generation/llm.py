@@ -1,10 +1,34 @@
 """The only door to a model: a Request goes in, a Reply comes out."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+import asyncio
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from generation.dialect import Dialect
+from generation.errors import (
+    ConnectError,
+    ModelError,
+    ModelTimeoutError,
+    RateLimitError,
+    ReplyError,
+    ServerError,
+    UsageError,
+)
 from generation.records import Usage
+from generation.replies import error_of, read_body, usable
+from generation.replies import read_json as read_json
+from generation.transport import AiohttpTransport, ClientTransport, Key, Transport, endpoint, find_key
+
+DEFAULT_TIMEOUT = 60.0
+DEFAULT_RETRIES = 4
+LONGEST_WAIT = 120.0
+"""Seconds; a server that asks for a longer pause gets none: the call fails and says how long it was asked to wait."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +52,26 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back, unread: `text` is the assistant's message."""
+    """What came back, unread: `text` is the assistant's message, `raw` the server's whole answer as it came.
+
+    `refusal` is the model's own refusal where the server reports one apart from the text.
+    """
 
     text: str
     usage: Usage = Usage()
     model: str = ""
     finish_reason: str = ""
+    refusal: str = ""
+    raw: str = field(default="", repr=False)
+    limits: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
 
 class Chat(Protocol):
-    """Anything that answers a Request: the live client, a journal around it, a replay, a scripted fake."""
+    """Anything that answers a Request: the live client, a journal around it, a replay, a scripted fake.
+
+    A reply that came but is of no use (a refusal, a filter, a cut, an empty text) is raised as its ModelError, with the
+    Reply in `error.reply`.
+    """
 
     @property
     def identity(self) -> str:
@@ -45,3 +79,216 @@ class Chat(Protocol):
         ...
 
     async def __call__(self, request: Request) -> Reply: ...
+
+
+class OpenAIChat:
+    """A model behind any OpenAI-compatible chat completions endpoint.
+
+    OpenAI by default; Hugging Face's router, vLLM, llama.cpp, Ollama and others by `base_url`. The key is `api_key`,
+    else HF_TOKEN for Hugging Face's hosts, else OPENAI_API_KEY; a server on this machine needs none. `timeout` (60 s)
+    is for one whole answer; `retries` (4) bounds how often 429, 5xx, lost connections and (once) time-outs are asked
+    again. `extra` is put into every body as it is ("top_p", "seed", "reasoning_effort") and is part of `identity`.
+
+    Requests go out through aiohttp. Pass `client`, an `AsyncOpenAI` or `AsyncAzureOpenAI`, to use that package's
+    settings instead (Azure, own headers, proxies, certificates): slower per call, the same in all else. Its base URL,
+    key, time-out and number of retries then count.
+
+    `notes` tells what the server was found not to take, `notify` is called with each such sentence when it is found.
+    Close it with `aclose()` or `async with`.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        timeout: float | None = None,
+        retries: int | None = None,
+        extra: Mapping[str, Any] | None = None,
+        client: Any = None,
+        notify: Callable[[str], None] | None = None,
+        backoff: float = 0.5,
+    ) -> None:
+        if not model.strip():
+            raise UsageError("Name the model: --model NAME.")
+        if client is not None and (base_url or api_key):
+            raise UsageError("Give the base URL and key either to the client or to OpenAIChat, not to both.")
+        self.model = model
+        self.retries = _first(retries, getattr(client, "max_retries", None), DEFAULT_RETRIES)
+        self.notes: list[str] = []
+        self._transport: Transport = _transport(base_url, api_key, timeout, client)
+        self._key: Key = self._transport.key
+        self._extra = dict(extra or {})
+        self._backoff = backoff
+        self._notify = notify
+        self._dialect = Dialect(model, self._extra, self._note)
+
+    @property
+    def identity(self) -> str:
+        extra = " " + json.dumps(self._extra, sort_keys=True, ensure_ascii=False) if self._extra else ""
+        return f"{self._transport.url} {self.model}{extra}"
+
+    @property
+    def mode(self) -> str:
+        """How JSON is asked for, or "" before the first such call has been answered."""
+        return self._dialect.mode if self._dialect.settled else ""
+
+    def __repr__(self) -> str:
+        return f"OpenAIChat({self.identity!r})"
+
+    async def __call__(self, request: Request) -> Reply:
+        """Ask, with bounded retries; raises the ModelError that the last attempt met."""
+        attempt = 0
+        while True:
+            try:
+                return usable(await self._dialect.speak(request, self._send))
+            except ModelError as error:
+                wait = pause(error, attempt, self._backoff)
+                if wait is None or attempt >= self.retries:
+                    raise
+            await asyncio.sleep(wait)
+            attempt += 1
+
+    async def _send(self, body: dict[str, Any]) -> Reply:
+        answered = await self._transport.post(body)
+        text = self._key.hidden_in(answered.body)
+        if answered.status != 200:
+            raise error_of(self._transport.host, self.model, answered.status, answered.headers, text)
+        return read_body(self._transport.host, text, answered.headers)
+
+    def _note(self, sentence: str) -> None:
+        note = f"{self.model} at {self._transport.host}: {sentence}"
+        self.notes.append(note)
+        if self._notify is not None:
+            self._notify(note)
+
+    async def aclose(self) -> None:
+        """Close the connections; the chat opens new ones if it is used again."""
+        await self._transport.aclose()
+
+    async def __aenter__(self) -> "OpenAIChat":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+def pause(error: ModelError, attempt: int, backoff: float = 0.5) -> float | None:
+    """Seconds to wait before asking again after the `attempt`-th failure (0 is the first), or None to give up.
+
+    A wait that the server asked for is kept to, with a little jitter on top; one beyond LONGEST_WAIT is not begun.
+    A time-out is asked again once only: the next one costs as much.
+    """
+    if not isinstance(error, RateLimitError | ServerError | ConnectError | ModelTimeoutError):
+        return None
+    if isinstance(error, ModelTimeoutError) and attempt >= 1:
+        return None
+    if error.retry_after is not None:
+        return None if error.retry_after > LONGEST_WAIT else error.retry_after + random.uniform(0, backoff / 2)
+    return min(8.0, backoff * 2**attempt) * random.uniform(0.5, 1.0)
+
+
+class Answer(NamedTuple, Generic[T]):
+    """A value that was read, and all replies that it took, the readable one last."""
+
+    value: T
+    replies: tuple[Reply, ...]
+
+
+async def ask(chat: Chat, request: Request, read: Callable[[str], T], reasks: int = 2) -> Answer[T]:
+    """Ask until `read` takes the answer's text, at most `reasks` times more, each time quoting what was wrong.
+
+    `read` raises ValueError (or ReplyError) for a text that it cannot take. Raises ReplyError with the last raw text,
+    or the chat's own ModelError.
+    """
+    replies: list[Reply] = []
+    turn, problem = request, ""
+    for asking in range(reasks + 1):
+        try:
+            reply = await chat(turn)
+            replies.append(reply)
+            return Answer(read(reply.text), tuple(replies))
+        except ReplyError as error:  # an empty answer, or the reader's
+            problem = str(error)
+            if error.reply is not None:
+                replies.append(error.reply)
+        except ValueError as error:
+            problem = str(error)
+        turn = replace(_again(request, replies[-1].text if replies else "", problem), asking=asking + 1)
+    who = request.role or "The model"
+    raw = replies[-1].text if replies else ""
+    raise ReplyError(f"{who} gave no readable answer in {reasks + 1} asks: {problem}", raw=raw)
+
+
+class Scoped:
+    """A chat for one section: numbers equal requests, marks them as its own and sums their tokens by role.
+
+    Unless the request says otherwise its priority is (drafts so far, 0 for the generator and 1 for others, `order`),
+    `order` being the section's place in the input: the section with most of its way before it goes first, between
+    equals the older one. `usage` counts unusable replies too, since they were paid.
+    """
+
+    def __init__(self, chat: Chat, scope: str, order: int = 0) -> None:
+        self.chat = chat
+        self.scope = scope
+        self.order = order
+        self.usage: dict[str, Usage] = {}
+        self._asked: Counter[Any] = Counter()
+        self._drafts = 0
+
+    @property
+    def identity(self) -> str:
+        return self.chat.identity
+
+    async def __call__(self, request: Request) -> Reply:
+        same = _sameness(request)
+        asking = self._asked[same]
+        self._asked[same] += 1
+        priority = request.priority or self._place(request.role)
+        try:
+            reply = await self.chat(replace(request, scope=self.scope, asking=asking, priority=priority))
+        except ModelError as error:
+            if error.reply is not None:
+                self._count(request.role, error.reply.usage)
+            raise
+        self._count(request.role, reply.usage)
+        return reply
+
+    def _place(self, role: str) -> tuple[int, ...]:
+        self._drafts += role == "generator"
+        return self._drafts, int(role != "generator"), self.order
+
+    def _count(self, role: str, usage: Usage) -> None:
+        self.usage[role] = self.usage.get(role, Usage()) + usage
+
+
+def _again(request: Request, earlier: str, problem: str) -> Request:
+    """The request with the earlier answer and what was wrong with it; unchanged if there is nothing to quote."""
+    if not earlier.strip():
+        return request
+    words = " ".join(problem.split())[:500]
+    complaint = (
+        f"That answer cannot be used: {words}. Answer the request above once more, complete and in exactly the form "
+        "that it asks for, with nothing before or after it."
+    )
+    quoted = ({"role": "assistant", "content": earlier[:8000]}, {"role": "user", "content": complaint})
+    return replace(request, messages=(*request.messages, *quoted))
+
+
+def _sameness(request: Request) -> tuple[Any, ...]:
+    """Equal for requests that are sent alike."""
+    messages = tuple(tuple(sorted(message.items())) for message in request.messages)
+    schema = None if request.schema is None else json.dumps(request.schema, sort_keys=True)
+    return messages, request.temperature, schema, request.max_tokens
+
+
+def _transport(base_url: str | None, api_key: str | None, timeout: float | None, client: Any) -> Transport:
+    if client is not None:
+        return ClientTransport(client, timeout)
+    url = endpoint(base_url)
+    return AiohttpTransport(url, find_key(url, api_key), _first(timeout, DEFAULT_TIMEOUT))
+
+
+def _first(*values: Any) -> Any:
+    return next(value for value in values if value is not None)
