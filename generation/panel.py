@@ -11,15 +11,7 @@ from typing import Any, TypeVar
 
 from generation.errors import UsageError
 from generation.llm import Chat, Request, ask, read_json
-from generation.prompts import (
-    CANDIDATE_SCHEMA,
-    MINIMAL_CANDIDATE_SCHEMA,
-    MINIMAL_VERDICT_SCHEMA,
-    VERDICT_SCHEMA,
-    Prompt,
-    PromptSet,
-    as_data,
-)
+from generation.prompts import Prompt, PromptSet, as_data
 from generation.records import PROBLEM_CODES, Candidate, Coreference, Round, Section, Span, Verdict
 
 GENERATOR_TEMPERATURE = 0.7  # Grzywinski et al. 2023, section 3.1.1
@@ -37,13 +29,12 @@ class ModelGenerator:
     name: str = "generator"
 
     async def draft(self, section: Section, rounds: Sequence[Round], chat: Chat | None = None) -> Candidate:
-        messages = [*self.prompt.render(segmented_text=as_data(_segmented(section)))]
+        messages = [*self.prompt.render(segmented_text=_segmented(section))]
         for previous in rounds:
-            said = json.dumps(_shown(previous.candidate), ensure_ascii=False)
-            messages.append({"role": "assistant", "content": said})
+            said = _shown(previous.candidate, self.prompt.is_extended)
+            messages.append({"role": "assistant", "content": json.dumps(said, ensure_ascii=False)})
             messages.append({"role": "user", "content": feedback(previous)})
-        schema = CANDIDATE_SCHEMA if self.prompt.is_extended else MINIMAL_CANDIDATE_SCHEMA
-        request = Request(tuple(messages), self.temperature, schema, role="generator", scope=section.id)
+        request = Request(tuple(messages), self.temperature, self.prompt.schema, role="generator", scope=section.id)
         return await _asked(chat, request, lambda text: read_candidate(text, [s.text for s in section.sentences]))
 
 
@@ -56,10 +47,10 @@ class ModelReviewer:
     temperature: float = REVIEWER_TEMPERATURE
 
     async def judge(self, section: Section, candidate: Candidate, chat: Chat | None = None) -> Verdict:
-        shown = {"segmented_text": _segmented(section), **_shown(candidate)}
-        schema = VERDICT_SCHEMA if self.prompt.is_extended else MINIMAL_VERDICT_SCHEMA
-        messages = self.prompt.render(input=as_data(shown))
-        request = Request(messages, self.temperature, schema, role=f"reviewers/{self.name}", scope=section.id)
+        shown = {"segmented_text": _segmented(section), **_shown(candidate, self.prompt.is_extended)}
+        messages = self.prompt.render(input=shown)
+        role = f"reviewers/{self.name}"
+        request = Request(messages, self.temperature, self.prompt.schema, role=role, scope=section.id)
         return await _asked(chat, request, lambda text: read_verdict(text, self.name))
 
 
@@ -74,9 +65,9 @@ def from_prompts(
 
 
 def feedback(round_: Round) -> str:
-    """What the GENERATOR is told of a round: the reason of every verdict against it, under the name of its author."""
+    """What the GENERATOR is told of a round: every verdict against it, its author and problem codes first."""
     against = [v for v in round_.verdicts if not v.is_quality]
-    lines = [f"REVIEWER ({v.reviewer}): {_one_line(v.reason)}" for v in against]
+    lines = [f"REVIEWER {v.reviewer} ({', '.join(v.problems)}): {as_data(v.reason)}" for v in against]
     return "\n".join([*lines, "Answer again with the whole JSON object, revised or new."])
 
 
@@ -127,14 +118,14 @@ def _segmented(section: Section) -> list[dict[str, Any]]:
     return [{"index": i, "sentence": s.text} for i, s in enumerate(section.sentences)]
 
 
-def _shown(candidate: Candidate) -> dict[str, Any]:
-    """The candidate as the prompts write it; coreferences only where it has some."""
+def _shown(candidate: Candidate, extended: bool) -> dict[str, Any]:
+    """The candidate as the prompts write it; coreferences only for prompts that know them."""
     shown: dict[str, Any] = {
         "question": candidate.question,
         "answer": candidate.answer,
         "required_sentence_indices": list(candidate.required_sentence_indices),
     }
-    if candidate.coreferences:
+    if extended:
         shown["coreferences"] = [
             {"kind": c.kind, "mention": _shown_span(c.mention), "antecedent": _shown_span(c.antecedent)}
             for c in candidate.coreferences
@@ -144,10 +135,6 @@ def _shown(candidate: Candidate) -> dict[str, Any]:
 
 def _shown_span(span: Span) -> dict[str, Any]:
     return {"sentence_index": span.sentence_index, "text": span.text}
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _object(text: str) -> Mapping[str, Any]:
