@@ -1,0 +1,202 @@
+"""Small word lists: what kind of thing a noun names, and what verbs and modifiers do to a question.
+
+Own lists, written for this project; only the first names come from elsewhere (`first_names.json` says where).
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+NOUN_KINDS: dict[str, frozenset[str]] = {
+    "law": _set(
+        "act law statute bill code amendment treaty convention constitution directive ordinance regulation legislation "
+        "charter resolution decree protocol agreement accord rule proclamation pact provision"
+    ),
+    "org": _set(
+        "agency company corporation commission committee court bureau department ministry council board bank firm "
+        "university college school institute institution organization organisation party union association society "
+        "foundation group band team club network authority service administration office army navy police government "
+        "congress parliament senate legislature church manufacturer retailer publisher studio label airline newspaper "
+        "magazine channel broadcaster tribunal trust charity league federation fund regulator subsidiary startup "
+        "museum hospital orchestra coalition movement exchange utility brewery laboratory registry"
+    ),
+    "work": _set(
+        "film movie album song single novel book series show play opera game episode video poem painting documentary "
+        "sequel memoir musical record symphony comic soundtrack mixtape sitcom report thesis essay anthology sculpture "
+        "biography journal website app platform software"
+    ),
+    "place": _set(
+        "city town village county district province region state country island river lake mountain park bridge tower "
+        "palace castle building cathedral temple port airport station road street stadium theatre theater monument "
+        "capital municipality territory republic kingdom canal dam plant prison hotel library valley desert volcano "
+        "peninsula settlement community neighborhood neighbourhood campus reactor mine"
+    ),
+    "event": _set(
+        "storm hurricane typhoon cyclone earthquake war battle election tournament festival championship ceremony "
+        "season conference contest race match attack explosion strike crash flood disaster pandemic crisis revolution "
+        "treaty referendum competition game trial case fire depression system event queue lying-in-state collision "
+        "incident murder operation campaign scandal protest summit award prize trophy medal"
+    ),
+    "thing": _set(
+        "ship aircraft airplane plane helicopter train vehicle car engine missile rocket satellite spacecraft "
+        "telescope drug vaccine disease virus bacterium species genus plant animal language system method theory device machine "
+        "product program programme project scheme plan policy tax treaty doctrine principle test vessel submarine tank "
+        "horse dog trophy award prize medal format brand mineral element compound gene protein algorithm protocol"
+    ),
+    "person": _set(
+        "man woman boy girl actor actress author writer poet novelist singer rapper musician composer painter artist "
+        "physicist chemist biologist scientist historian economist philosopher mathematician engineer architect "
+        "politician senator congressman congresswoman governor mayor president minister chancellor king queen prince "
+        "princess emperor pope bishop priest judge justice lawyer attorney director producer player coach manager "
+        "footballer boxer athlete swimmer skater dancer doctor physician surgeon nurse teacher professor general "
+        "admiral officer soldier pilot astronaut explorer inventor founder printer publisher journalist reporter "
+        "editor activist dancer model designer chef comedian widow wife husband mother father son daughter brother sister "
+        "victim suspect student scholar critic guitarist drummer bassist vocalist songwriter playwright filmmaker "
+        "businessman businesswoman entrepreneur commissioner secretary ambassador diplomat spokesman spokeswoman "
+        "spokesperson chairman chairwoman leader candidate champion winner employee worker lawmaker representative "
+        "duke duchess earl baron lord lady knight saint monk nun rabbi imam farmer merchant driver resident citizen "
+        "lender borrower landlord tenant employer consumer applicant investor creditor debtor voter patient child "
+        "people member official person someone anyone plaintiff defendant petitioner individual veteran farmer user "
+        "parent owner witness juror buyer seller licensee operator teenager adult refugee immigrant prisoner client"
+    ),
+}
+
+SYNONYMS: tuple[frozenset[str], ...] = tuple(
+    map(
+        _set,
+        (
+            "act law statute legislation bill measure",
+            "treaty convention agreement accord pact",
+            "company firm corporation business manufacturer retailer enterprise maker",
+            "band group duo trio quartet ensemble",
+            "agency commission bureau administration department authority board body regulator office service",
+            "university college school institution institute",
+            "organization organisation group association society foundation church ministry charity network union",
+            "film movie picture", "album record ep lp", "song single track", "novel book", "series show sitcom programme",
+            "storm hurricane typhoon cyclone system depression", "earthquake quake tremor",
+            "city town municipality", "village settlement", "ship vessel boat liner frigate destroyer battleship",
+            "aircraft plane airplane aeroplane jet airliner", "country nation republic", "church cathedral",
+            "court tribunal", "newspaper paper daily", "team club side franchise", "platform app service website site",
+            "train express", "award prize trophy", "bank lender", "palace castle building residence",
+            "drug medication medicine",
+            "bridge crossing", "committee panel", "airline carrier", "journal magazine periodical",
+        ),
+    )
+)  # fmt: skip
+"""Nouns that one text uses for one thing."""
+
+MASCULINE = _set(
+    "man boy actor king prince emperor pope priest bishop congressman businessman husband father son brother duke earl "
+    "baron lord knight monk chairman spokesman uncle nephew grandfather mr sir mr. count"
+)
+FEMININE = _set(
+    "woman girl actress queen princess empress congresswoman businesswoman wife mother daughter sister widow duchess "
+    "countess lady nun chairwoman spokeswoman aunt niece grandmother mrs ms miss mrs. ms. dame"
+)
+TITLES = _set(
+    "mr mrs ms miss dr sir dame lord lady president senator governor judge justice king queen prince princess pope "
+    "professor general colonel captain mr. mrs. ms. dr. prof. gen. col. sen. rep. gov."
+)
+
+GENERIC_NAMES = _set(
+    "act acts law court government president congress house senate state states committee commission board council "
+    "party union bill section article title chapter code department agency secretary minister parliament republic "
+    "university school church army navy police company group north south east west internet earth sun moon god bible "
+    "english french german american british january february march april may june july august september october "
+    "november december monday tuesday wednesday thursday friday saturday sunday note example figure table part season "
+    "volume episode others federal national world city county district supreme constitution administration treasury "
+    "attorney general division division convention rule regulation amendment association service corporation"
+)
+"""Capitalised words that do not name anything outside their passage when they stand alone."""
+
+LIGHT_VERBS = _set(
+    "be have do get make take give go come put let keep see say tell seem become bring show include contain involve "
+    "feature want like try mean begin start continue know think feel need appear remain consider use find set "
+    "add state note serve face experience represent hold carry follow reach suffer mark"
+)
+"""Verbs whose direct object makes too vague a question."""
+
+REPEATED_VERBS = _set(
+    "release win receive record play write publish produce direct perform visit meet appear star release sign score "
+    "beat defeat lose earn sell buy open attend join teach help support develop create offer provide cover address "
+    "describe call discuss report suggest"
+)
+"""Verbs that are often true of several objects: they need a specifying complement or the confidence falls."""
+
+THAT_VERBS = _set(
+    "claim argue rule hold conclude find state declare announce report warn estimate allege decide determine reveal "
+    "confirm provide require specify suggest believe predict recommend propose insist deny maintain ensure"
+)
+CONTROL_VERBS = _set(
+    "require oblige allow permit authorize authorise direct order enable force instruct empower compel encourage "
+    "forbid ask urge entitle help bind"
+)
+GOVERNED = frozenset(
+    {
+        ("apply", "to"), ("consist", "of"), ("belong", "to"), ("depend", "on"), ("refer", "to"), ("lead", "to"),
+        ("result", "in"), ("focus", "on"), ("rely", "on"), ("deal", "with"), ("specialize", "in"),
+        ("specialise", "in"), ("participate", "in"), ("contribute", "to"), ("extend", "to"), ("respond", "to"),
+        ("object", "to"), ("merge", "with"), ("convert", "to"), ("withdraw", "from"), ("graduate", "from"),
+        ("suffer", "from"), ("originate", "from"), ("base", "on"), ("comprise", "of"), ("compose", "of"),
+        ("name", "after"), ("replace", "with"), ("enforce", "against"), ("collaborate", "with"), ("resign", "from"),
+        ("report", "to"), ("know", "as"), ("derive", "from"), ("divide", "into"), ("compete", "in"), ("convict", "of"),
+        ("charge", "with"), ("accuse", "of"), ("limit", "to"), ("restrict", "to"), ("model", "on"), ("rename", "as"),
+        ("diagnose", "with"), ("affiliate", "with"), ("house", "in"), ("amount", "to"), ("aim", "at"),
+    }
+)  # fmt: skip
+"""Verbs with the preposition they govern, so that its object can be asked for."""
+PLACE_VERBS = _set(
+    "bear base locate situate headquarter hold raise bury film shoot build live reside grow educate study found "
+    "establish station intern settle die crash land take place manufacture record arrest detain sit stand meet operate "
+    "work move open dissipate form originate premiere exhibit display publish print sink house teach"
+)
+
+CONTEXT_WORDS = _set(
+    "this that these those such former latter other another same there here then thus therefore however later earlier "
+    "following next previous above below respectively instead again too similarly likewise afterwards subsequently "
+    "meanwhile additional further others one ones else both either neither first-mentioned aforementioned said "
+    "two-fold today yesterday tomorrow now currently recently formerly previously next soon finally eventually "
+    "new second third more less remaining rest latter latest"
+)
+"""Words that lean on what was said before; they do not belong into a question that must stand alone."""
+
+DROPPED_ADVERBS = _set(
+    "also however later then subsequently additionally furthermore moreover eventually finally further soon thus "
+    "therefore meanwhile instead similarly likewise nevertheless nonetheless afterwards accordingly consequently "
+    "ultimately currently recently previously formerly now still already initially originally again even just only too "
+    "thereafter hence indeed besides today shortly"
+)
+"""Adverbs that a question does without."""
+
+PLEONASTIC_VERBS = _set("seem appear happen turn rain snow follow matter suffice emerge take")
+
+PRONOUN_GENDER = {
+    "he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "hers": "f", "it": "n", "its": "n",
+    "they": "p", "them": "p", "their": "p",
+}  # fmt: skip
+
+PERSONAL_PRONOUNS = _set(
+    "i you he she it we they me him her us them my your his its our their mine yours hers ours theirs myself himself "
+    "herself itself themselves ourselves who whom whose"
+)
+
+
+def noun_kind(noun: str) -> str:
+    """The kind of thing that a lower-case noun names ("law", "org", "work", "place", "event", "person", ...) or ""."""
+    return next((kind for kind, nouns in NOUN_KINDS.items() if noun in nouns), "")
+
+
+def are_synonyms(noun: str, other: str) -> bool:
+    return any(noun in group and other in group for group in SYNONYMS)
+
+
+@cache
+def first_names() -> dict[str, str]:
+    """First names (lower case) to "m" or "f"; names borne by both are left out."""
+    stored = json.loads(Path(__file__).with_name("first_names.json").read_text(encoding="utf-8"))
+    return {name: gender for gender in ("m", "f") for name in stored[gender].split()}

