@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -67,7 +67,7 @@ def generate(
     checks: Annotated[CheckChoice, typer.Option(help="Checks decided by code, before any reviewer.")] = CheckChoice.all,
     sections: Annotated[str, typer.Option(help="all, or N: the summary and N-1 random others an article.")] = "all",
     min_sentences: Annotated[int, typer.Option(help="Leave out shorter sections.")] = 3,
-    max_sentences: Annotated[int, typer.Option(help="Leave out longer sections.")] = 40,
+    max_sentences: Annotated[int, typer.Option(help="Leave out longer sections.")] = 30,
     segmenter: Annotated[str, typer.Option(help="nupunkt, spacy, or model (asks the model).")] = "nupunkt",
     seed: Annotated[int, typer.Option(help="Seed for the choice of sections.")] = 0,
     concurrency: Annotated[int, typer.Option(min=1, help="Most calls to the model at a time.")] = 16,
@@ -85,13 +85,14 @@ def generate(
     from generation import pipeline
 
     pipeline.generate(
-        inputs=inputs or [],
-        wikipedia=wikipedia or [],
-        out=out,
+        inputs or [],
+        out,
+        progress,
+        titles=wikipedia or [],
         overwrite=overwrite,
         model=model,
         base_url=base_url,
-        prompts=prompts,
+        prompt_folder=prompts,
         check_level=checks.value,
         sections=_count(sections),
         min_sentences=min_sentences,
@@ -105,7 +106,6 @@ def generate(
         timeout=timeout,
         min_confidence=min_confidence,
         max_bytes=int(max_mb * 1_000_000),
-        console=progress,
     )
 
 
@@ -121,10 +121,9 @@ def show(
         progress.print(f"{file} holds no pair.")
 
 
-def _count(sections: str) -> int | None:
-    """None for "all"."""
+def _count(sections: str) -> int | Literal["all"]:
     if sections == "all":
-        return None
+        return "all"
     if not sections.isdigit() or int(sections) < 1:
         raise UsageError(f'--sections takes "all" or a number from 1, not "{sections}".')
     return int(sections)

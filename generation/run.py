@@ -4,20 +4,23 @@ import asyncio
 import json
 import os
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
 from generation import __version__
-from generation.dataset import row_from
+from generation.dataset import passage_from, row_from
 from generation.errors import Abstention, AuthError, ModelError, RequestError, UsageError
 from generation.llm import Chat, Scoped
 from generation.records import Outcome, Round, Section, Usage, digest
 from generation.refine import MAX_REVISIONS, CheckLevel, Generator, Reviewer, conclude, refine
 
 FINISHED = ("accepted", "rejected", "failed")
+
+Prepare = Callable[[Section, Chat], Awaitable[Section]]
+"""Work on a section that needs the model, done before its loop: splitting it into sentences."""
 
 
 @dataclass
@@ -60,15 +63,23 @@ async def finish(
     chat: Chat | None = None,
     check_level: CheckLevel = "all",
     max_revisions: int = MAX_REVISIONS,
+    prepare: Prepare | None = None,
+    **on: Any,
 ) -> Outcome:
-    """Run the loop on one section to its end. A model's failure is an outcome; a wrong key or model ends the run."""
+    """Run the loop on one section to its end. A model's failure is an outcome; a wrong key or model ends the run.
+
+    `order` is the section's place in the input; of two equally advanced ones the earlier is asked first. `on_draft`
+    and `on_verdict` are handed on to `refine`.
+    """
     scoped = Scoped(chat, section.id, order) if chat else None
     rounds: list[Round] = []
     abstention: Abstention | None = None
     error = ""
     try:
+        if prepare and scoped:
+            section = await prepare(section, scoped)
         async for round_ in refine(
-            section, generator, panel, chat=scoped, check_level=check_level, max_revisions=max_revisions
+            section, generator, panel, chat=scoped, check_level=check_level, max_revisions=max_revisions, **on
         ):
             rounds.append(round_)
     except Abstention as nothing:
@@ -92,14 +103,17 @@ async def outcomes(
     chat: Chat | None = None,
     check_level: CheckLevel = "all",
     max_revisions: int = MAX_REVISIONS,
+    prepare: Prepare | None = None,
     window: int = 64,
-    on_submit: Callable[[Section], None] = lambda section: None,
-    on_finish: Callable[[Outcome], None] = lambda outcome: None,
+    ledger: Ledger | None = None,
+    on_change: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[Outcome]:
     """Yield one outcome a section, in input order; at most `window` sections are under way at a time.
 
-    `sections` is read lazily. `on_finish` is told of each outcome at once, before its turn to be yielded comes.
+    `sections` is read lazily. `ledger` is kept up to date as sections begin and end, whenever their turn to be yielded
+    comes, and `on_change` told.
     """
+    books = ledger if ledger is not None else Ledger()
     upcoming = enumerate(sections)
     tasks: deque[asyncio.Task[Outcome]] = deque()
     under_way = 0
@@ -110,14 +124,16 @@ async def outcomes(
         under_way -= 1
         moved.set()
         if not task.cancelled() and task.exception() is None:
-            on_finish(task.result())
+            books.add(task.result())
+            on_change()
 
     def submit(order: int, section: Section) -> None:
         nonlocal under_way
         under_way += 1
-        on_submit(section)
-        loop = finish(section, order, generator, panel, chat=chat, check_level=check_level, max_revisions=max_revisions)
-        tasks.append(asyncio.create_task(loop))
+        books.submitted += 1
+        on_change()
+        options: dict[str, Any] = {"check_level": check_level, "max_revisions": max_revisions, "prepare": prepare}
+        tasks.append(asyncio.create_task(finish(section, order, generator, panel, chat=chat, **options)))
         tasks[-1].add_done_callback(ended)
 
     exhausted = False
@@ -145,12 +161,6 @@ async def outcomes(
 def outcome_row(outcome: Outcome, recipe: Mapping[str, Any]) -> dict[str, Any]:
     """One line of a run's files: the dataset's columns where there is a candidate, and all that led to it."""
     section = outcome.section
-    passage = {
-        "article_id": section.article_id,
-        "article_title": section.article_title,
-        "section_id": section.id,
-        "section_path": list(section.path),
-    }
     how = {
         "reason": outcome.reason,
         "problems": list(outcome.problems),
@@ -162,10 +172,8 @@ def outcome_row(outcome: Outcome, recipe: Mapping[str, Any]) -> dict[str, Any]:
         "recipe": digest(recipe),
     }
     if outcome.candidate is None:
-        texts = [s.text for s in section.sentences]
-        return {**passage, "section_text": section.text, "sentences": texts, **how}
-    reviewers = [v.reviewer for v in outcome.rounds[-1].verdicts] if outcome.rounds else []
-    row = row_from(section, outcome.candidate, generator=recipe["generator"], reviewed_by=reviewers)
+        return {**passage_from(section), **how}
+    row = row_from(section, outcome.candidate, generator=recipe["generator"], reviewed_by=recipe["reviewed_by"])
     return {**row, **how}
 
 
@@ -177,11 +185,12 @@ class RunFolder:
 
     FILES = ("accepted", "rejected", "failed")
 
-    def __init__(self, path: Path, *, overwrite: bool = False):
+    def __init__(self, path: Path, recipe: Mapping[str, Any], *, overwrite: bool = False):
         if (path / "run.json").exists() and not overwrite:
             raise UsageError(f"{path} already holds a run; choose another --out, or replace it with --overwrite.")
         path.mkdir(parents=True, exist_ok=True)
         self.path = path
+        self.recipe = recipe
         self._files: dict[str, IO[str]] = {}
 
     def __enter__(self) -> Self:
@@ -195,8 +204,8 @@ class RunFolder:
         for file in self._files.values():
             file.close()
 
-    def add(self, outcome: Outcome, recipe: Mapping[str, Any]) -> None:
-        json.dump(outcome_row(outcome, recipe), self._files[outcome.status], ensure_ascii=False)
+    def add(self, outcome: Outcome) -> None:
+        json.dump(outcome_row(outcome, self.recipe), self._files[outcome.status], ensure_ascii=False)
         self._files[outcome.status].write("\n")
 
     def close(self, summary: Mapping[str, Any]) -> None:
@@ -219,13 +228,20 @@ def write_whole(path: Path, text: str) -> None:
     part.replace(path)
 
 
-def make_recipe(generator: Generator, panel: Sequence[Reviewer], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What a row's signature is made of: who drafts, who judges, from which prompts, with which code."""
-    prompts = {r.name: r.prompt.digest for r in (generator, *panel) if hasattr(r, "prompt")}
+def make_recipe(
+    generator: Generator, panel: Sequence[Reviewer], check_level: CheckLevel, generator_name: str, reviewer_name: str
+) -> dict[str, Any]:
+    """What a row's signature is made of: who drafts, who judges, from which prompts, with which code.
+
+    `generator_name` and `reviewer_name` are what the rows say: "model:<name>" or "rules:<version>".
+    """
+    checked = [] if check_level == "none" else ["checks"]
     return {
         "code_version": __version__,
-        "generator": settings["generator"],
-        "reviewers": [r.name for r in panel],
-        "prompts": prompts,
-        "settings": dict(settings),
+        "generator": generator_name,
+        "reviewed_by": [*checked, reviewer_name],
+        "panel": [r.name for r in panel],
+        "prompts": {r.name: r.prompt.digest for r in (generator, *panel) if hasattr(r, "prompt")},
+        "temperatures": {r.name: r.temperature for r in (generator, *panel) if hasattr(r, "temperature")},
+        "checks": check_level,
     }
