@@ -1,0 +1,46 @@
+"""What the tests of the dataset share: a small data folder made from tests/drafts, and copies of the checkout."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from generation import card
+from generation.assemble import assemble
+
+ROOT = Path(__file__).resolve().parents[1]
+DRAFTS = Path(__file__).parent / "drafts"
+CONFIGS = ("default", "articles", "provenance", "rejected", "v1")
+
+
+def make_checkout(folder: Path, data: Path | None = None) -> Path:
+    """A folder with craqan.py, README.md and data/, as somebody has it who cloned or downloaded the dataset."""
+    folder.mkdir(parents=True)
+    shutil.copy(ROOT / "craqan.py", folder)
+    if data:
+        shutil.copytree(data, folder / "data")
+    else:
+        assemble(DRAFTS, folder / "data")
+    card.update(folder / "README.md", folder / "data")
+    return folder
+
+
+def edit(path: Path, line: int, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change one row of a JSON Lines file, lines counted from 1."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    row = json.loads(lines[line - 1])
+    change(row)
+    lines[line - 1] = json.dumps(row) + "\n"
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def python(code: str, cwd: Path, home: Path, **env: str) -> str:
+    """What a fresh interpreter in `cwd` prints for `code`; its caches are under `home`, which is its own."""
+    settings = {**os.environ, "HF_HOME": str(home), "PYTHONPATH": str(cwd), "HF_HUB_DISABLE_TELEMETRY": "1", **env}
+    done = subprocess.run([sys.executable, "-c", code], cwd=cwd, env=settings, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

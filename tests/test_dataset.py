@@ -1,0 +1,459 @@
+"""Rows and records, the invariants (each with a row that breaks it), drafts, files, and the card."""
+
+import copy
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import craqan
+from generation import assemble as assembling
+from generation import card, dataset, invariants
+from generation.assemble import Assembled, assemble
+from generation.drafts import read_article, read_pairs
+from generation.errors import InputError, InvariantError, UsageError
+from generation.records import Article, Candidate, Section, Sentence, candidate_from_dict
+from tests.dataset_files import CONFIGS, DRAFTS, ROOT, edit
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    assemble(DRAFTS, tmp_path / "data")
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def drafts(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(DRAFTS, tmp_path / "drafts"))
+
+
+def rows_of(data: Path, config: str) -> list[dict[str, Any]]:
+    return [
+        json.loads(line) for path in sorted((data / config).glob("*.jsonl")) for line in path.open(encoding="utf-8")
+    ]
+
+
+# --- rows and records ------------------------------------------------------------------------------------------------
+
+
+def test_candidate_section_and_article_survive_the_way_into_rows_and_back() -> None:
+    article, author = read_article(DRAFTS / "articles/glass-bottle-act.md")
+    (draft,) = read_pairs(DRAFTS / "pairs/glass-bottle-act.jsonl", article)
+    row = dataset.row_from(draft.section, draft.versions[-1], generator=author, reviewed_by=["model:one"])
+    assert candidate_from_dict(row) == draft.versions[-1]
+    back = dataset.article_from(json.loads(json.dumps(dataset.article_row(article, author=author))))
+    assert [s.text for s in back.sections] == [s.text for s in article.sections]
+    found = dataset.section_from(json.loads(json.dumps(row)), back)
+    assert found.sentences == draft.section.sentences
+    assert article.text[found.start : found.end] == found.text == draft.section.text
+
+
+@pytest.mark.parametrize("text", ["Añ\u0301o — 𝒜 👩‍⚖️ ends.", "\u202eright to left\u202c.", "a\u2028b\x85c\x0bd."])
+def test_odd_unicode_keeps_its_offsets_and_its_line_through_a_file(text: str, tmp_path: Path) -> None:
+    section = Section("a/0", "a", "A", (), f"{text} It {text}", 0, 0, (), domain="law")
+    spans = (Sentence(text, 0, len(text)), Sentence(f"It {text}", len(text) + 1, 2 * len(text) + 4))
+    section = Section("a/0", "a", "A", (), section.text, 3, 3 + len(section.text), spans, domain="law")
+    row = dataset.row_from(section, Candidate(f"What? {text}", text, (0, 1)), generator="rules", reviewed_by=[])
+    dataset.write_tables({"default": {"train": [row]}}, tmp_path)
+    (back,) = rows_of(tmp_path, "default")
+    assert back == row
+    invariants.check_row("default", back)
+    assert [r for _, r in craqan.read_rows(tmp_path / "default/train.jsonl", "default")] == [row]
+
+
+def test_craqan_hashes_pairs_as_the_records_do() -> None:
+    parts = [["Ein Satz — 1.", "Zwei \ud800."], "q?", "a", [0, 1]]
+    candidate = Candidate("q?", "a", (0, 1))
+    assert craqan._digest(parts) == assembling.dataset.pair_id(parts[0], candidate)  # type: ignore[arg-type, attr-defined]
+
+
+# --- the invariants of a row -----------------------------------------------------------------------------------------
+
+
+def test_every_row_of_the_checkout_holds() -> None:
+    if not (ROOT / "data" / "default").exists():
+        pytest.skip("data/ holds no rows yet")
+    counts = invariants.check_folder(ROOT / "data")
+    assert set(counts["default"]) == {"train", "validation", "test"}
+
+
+ROW_BREACHES: dict[str, tuple[str, Any, str]] = {
+    "sentence text differs": ("default", lambda r: r["sentences"][0].update(start=1), "sentence 0 is not section_text"),
+    "sentence empty": ("default", lambda r: r["sentences"][0].update(text="", end=0), "sentence 0"),
+    "sentences out of order": ("default", lambda r: r["sentences"].reverse(), "starts before the end"),
+    "sentence from the end": ("default", lambda r: r["sentences"][0].update(start=-9, end=-5), "sentence 0"),
+    "one required": ("default", lambda r: r.update(required_sentence_indices=[0]), "requires 1 sentences"),
+    "four required": ("default", lambda r: r.update(required_sentence_indices=[0, 1, 2, 3]), "requires 4 sentences"),
+    "required unsorted": ("default", lambda r: r["required_sentence_indices"].reverse(), "not sorted"),
+    "required twice": ("default", lambda r: r.update(required_sentence_indices=[1, 1]), "not sorted and unique"),
+    "required too high": ("default", lambda r: r.update(required_sentence_indices=[0, 99]), "outside its"),
+    "required negative": ("default", lambda r: r.update(required_sentence_indices=[-1, 0]), "outside its"),
+    "id": ("default", lambda r: r.update(id="0" * 16), "not the hash"),
+    "question changed": ("default", lambda r: r.update(question=r["question"] + "?"), "not the hash"),
+    "kind unknown": ("default", lambda r: r["coreferences"][0].update(kind="event"), "neither pronominal nor nominal"),
+    "span off by one": ("default", lambda r: r["coreferences"][0]["mention"].update(start=1), "is not at [1:2]"),
+    "span empty": ("default", lambda r: r["coreferences"][0]["mention"].update(text="", end=0), "is not at [0:0]"),
+    "span not required": (
+        "default",
+        lambda r: r["coreferences"][0]["mention"].update(sentence_index=3),
+        "not required",
+    ),
+    "same sentence": (
+        "default",
+        lambda r: r["coreferences"][0].update(mention=r["coreferences"][0]["antecedent"]),
+        "later",
+    ),
+    "antecedent later": (
+        "default",
+        lambda r: r["coreferences"][0].update(
+            mention=r["coreferences"][0]["antecedent"], antecedent=r["coreferences"][0]["mention"]
+        ),
+        "later sentence",
+    ),
+    "kind of the row": ("default", lambda r: r.update(kind="mixed"), "kind is 'mixed'"),
+    "distance": ("default", lambda r: r.update(distance=2), "distance is 2"),
+    "step not required": ("default", lambda r: r["derivation"][0].update(sentence_index=2), "not required"),
+    "step empty": ("default", lambda r: r["derivation"][0].update(tail=" "), "empty part"),
+    "no answer": ("default", lambda r: r.update(answer=""), "hash"),
+    "generator": ("default", lambda r: r.update(generator="somebody"), "generator"),
+    "reviewer": ("default", lambda r: r.update(reviewed_by=["model:"]), "reviewed_by"),
+    "people uncounted": ("default", lambda r: r["reviewed_by"].append("person:ida"), "names 1 people"),
+    "people unnamed": ("default", lambda r: r.update(human_reviews=2), "names 0 people"),
+    "column missing": ("default", lambda r: r.pop("domain"), '"domain" is missing'),
+    "column extra": ("default", lambda r: r.update(note="x"), '"note" is not in the schema'),
+    "section outside": ("articles", lambda r: r["sections"][-1].update(end=9999), "outside the text"),
+    "sections overlap": ("articles", lambda r: r["sections"][1].update(start=r["sections"][0]["start"]), "overlaps"),
+    "section blank": ("articles", lambda r: r["sections"][0].update(start=20, end=21), "is blank"),
+    "section twice": ("articles", lambda r: r["sections"][1].update(section_id="linden-orchard-act/0"), "one id"),
+    "no sections": ("articles", lambda r: r.update(sections=[]), "no sections"),
+    "no license": ("articles", lambda r: r.update(license=""), "license is empty"),
+    "rounds": ("provenance", lambda r: r["rounds"][0].update(index=1), "count up from 0"),
+    "no rounds": ("provenance", lambda r: r.update(rounds=[]), "count up from 0"),
+    "problem of a good pair": ("provenance", lambda r: verdict(r).update(problems=["other"]), "should be empty"),
+    "problem unknown": ("provenance", lambda r: verdict(r).update(is_quality=False, problems=["bad"]), "some codes"),
+    "rejected without problem": ("provenance", lambda r: verdict(r).update(is_quality=False), "some codes"),
+    "verdict of nobody": ("provenance", lambda r: verdict(r).update(reviewer="x"), "reviewer"),
+    "no reason": ("rejected", lambda r: r.update(reason=" "), "by whom and why"),
+    "no problems": ("rejected", lambda r: r.update(problems=[]), "some codes"),
+    "rejected by nobody": ("rejected", lambda r: r.update(rejected_by=[]), "by whom and why"),
+    "v1 section": ("v1", lambda r: r.update(section_index=1), "article_sections[section_index]"),
+    "v1 index": ("v1", lambda r: r.update(section_index=99), "article_sections[section_index]"),
+    "v1 titles": ("v1", lambda r: r["article_titles"].pop(), "not as many"),
+    "v1 article": ("v1", lambda r: r.update(article="x"), "not in the article"),
+    "v1 sentences": ("v1", lambda r: r.update(section_sentences="['a']"), "JSON list"),
+    "v1 labels": ("v1", lambda r: r.update(section_sentences=r["section_sentences"].replace(": 0", ": 5")), "count up"),
+    "v1 required": ("v1", lambda r: r.update(sentences_required=[0, 99]), "outside its"),
+}
+
+
+def verdict(row: dict[str, Any]) -> dict[str, Any]:
+    return row["rounds"][0]["verdicts"][0]
+
+
+@pytest.mark.parametrize("breach", ROW_BREACHES)
+def test_a_row_that_breaks_an_invariant_is_named_with_its_breach(breach: str, data: Path) -> None:
+    config, change, message = ROW_BREACHES[breach]
+    row = first_linden_row(data, config)
+    invariants.check_row(config, row)
+    change(row)
+    with pytest.raises(InvariantError) as caught:
+        invariants.check_row(config, row)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(f"{config} row ")
+
+
+def first_linden_row(data: Path, config: str) -> dict[str, Any]:
+    name = "validation" if config == "nothing" else "train"
+    rows = [json.loads(line) for line in (data / config / f"{name}.jsonl").open(encoding="utf-8")]
+    return next(
+        r for r in rows if config == "provenance" or "linden" in str(r.get("article_id", r.get("title"))).lower()
+    )
+
+
+# --- the invariants of a folder --------------------------------------------------------------------------------------
+
+
+def move_article(data: Path) -> None:
+    row = (data / "articles/train.jsonl").read_text(encoding="utf-8")
+    (data / "articles/train.jsonl").unlink()
+    with (data / "articles/test.jsonl").open("a", encoding="utf-8") as file:
+        file.write(row)
+
+
+def drop(data: Path, name: str) -> None:
+    path = data / name
+    path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[1:]), encoding="utf-8")
+
+
+def repeat(data: Path, name: str) -> None:
+    path = data / name
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join([*lines, lines[0]]), encoding="utf-8")
+
+
+def rename_article(data: Path) -> None:
+    edit(data / "articles/train.jsonl", 1, lambda row: row.update(article_title="Another Act"))
+
+
+def change_text(data: Path) -> None:
+    edit(data / "articles/train.jsonl", 1, lambda row: row.update(text=row["text"].replace("trees", "seeds")))
+
+
+def change_path(data: Path) -> None:
+    edit(data / "articles/train.jsonl", 1, lambda row: row["sections"][1].update(path=["The chair"]))
+
+
+def reject_accepted(data: Path) -> None:
+    change = {"is_quality": False, "problems": ["other"]}
+    edit(data / "provenance/train.jsonl", 1, lambda row: verdict(row).update(change))
+
+
+FOLDER_BREACHES: dict[str, tuple[Any, str]] = {
+    "article in two splits": (move_article, "article linden-orchard-act is in two splits"),
+    "id twice": (lambda data: repeat(data, "default/train.jsonl"), "is there twice"),
+    "article twice": (lambda data: repeat(data, "articles/test.jsonl"), "article_id snow-plow-act is there twice"),
+    "provenance twice": (lambda data: repeat(data, "provenance/test.jsonl"), "id of provenance"),
+    "v1 twice": (lambda data: repeat(data, "v1/train.jsonl"), "pair of v1"),
+    "article missing": (lambda data: (data / "articles/test.jsonl").unlink(), "snow-plow-act is not in articles"),
+    "article's text": (change_text, "section_text is not its slice"),
+    "article's title": (rename_article, "another title"),
+    "section's path": (change_path, "under another heading"),
+    "provenance missing": (lambda data: drop(data, "provenance/train.jsonl"), "has no provenance"),
+    "pair missing": (lambda data: drop(data, "rejected/train.jsonl"), "belongs to no row"),
+    "accepted against a verdict": (reject_accepted, "rejects it"),
+    "round of another text": (
+        lambda data: edit(data / "provenance/train.jsonl", 1, lambda r: r["rounds"][-1].update(answer="x")),
+        "not the candidate of the last round",
+    ),
+    "another generator": (
+        lambda data: edit(data / "provenance/train.jsonl", 1, lambda r: r.update(generator="rules")),
+        "another generator",
+    ),
+    "v1 missing": (lambda data: drop(data, "v1/train.jsonl"), "differ in 1 pairs"),
+    "row by itself": (
+        lambda data: edit(data / "default/train.jsonl", 2, lambda r: r.update(distance=9)),
+        "default/train.jsonl:2: default row",
+    ),
+    "no data": (lambda data: shutil.rmtree(data), "holds no data"),
+    "unknown split": (lambda data: (data / "default/train.jsonl").rename(data / "default/dev.jsonl"), 'split "dev"'),
+}
+
+
+@pytest.mark.parametrize("breach", FOLDER_BREACHES)
+def test_a_folder_whose_rows_contradict_each_other_is_refused(breach: str, data: Path) -> None:
+    change, message = FOLDER_BREACHES[breach]
+    assert invariants.check_folder(data)["default"] == {"train": 2, "validation": 1, "test": 1}
+    change(data)
+    with pytest.raises((InvariantError, UsageError)) as caught:
+        invariants.check_folder(data)
+    assert message in str(caught.value)
+
+
+# --- drafts ----------------------------------------------------------------------------------------------------------
+
+
+def test_assemble_counts_every_pair_and_keeps_the_rejected_with_their_reasons(tmp_path: Path) -> None:
+    result = assemble(DRAFTS, tmp_path)
+    assert result == Assembled(articles=3, accepted=4, rejected=1)
+    assert result.submitted == 5
+    (rejected,) = rows_of(tmp_path, "rejected")
+    assert (rejected["rejected_by"], rejected["problems"]) == (["model:two"], ["irrelevant_sentences"])
+    assert rejected["reason"] == "model:two: One sentence answers it."
+
+
+def test_assemble_keeps_the_rounds_before_a_revision(data: Path) -> None:
+    (history,) = [r for r in rows_of(data, "provenance") if len(r["rounds"]) == 2]
+    first, last = history["rounds"]
+    assert first["question"] == "When did the man who led it die?" and not first["verdicts"][0]["is_quality"]
+    assert [v["reviewer"] for v in last["verdicts"]] == ["model:one", "model:two"]
+
+
+def test_v1_rows_have_the_twelve_columns_and_zero_based_json_sentences(data: Path) -> None:
+    row = rows_of(data, "v1")[0]
+    assert len(row) == 12
+    sentences = json.loads(row["section_sentences"])
+    assert [s["index"] for s in sentences] == [*range(len(sentences))]
+    assert row["article_titles"] == ["Summary", "Offices"] and row["article_sections"][1] == row["section"]
+
+
+def test_assembling_twice_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        assemble(DRAFTS, tmp_path / name)
+    files = [p.relative_to(tmp_path / "one") for p in (tmp_path / "one").rglob("*.jsonl")]
+    assert len(files) == 11
+    assert all((tmp_path / "one" / f).read_bytes() == (tmp_path / "two" / f).read_bytes() for f in files)
+
+
+def test_adding_articles_never_moves_one_to_another_split() -> None:
+    names = [f"act-{n}" for n in range(2000)]
+    splits = [assembling.split_of(name) for name in names]
+    assert splits[:10] == [assembling.split_of(name) for name in names[:10]]
+    shares = {split: splits.count(split) / len(names) for split in assembling.SHARES}
+    assert shares == pytest.approx({"train": 0.70, "validation": 0.15, "test": 0.15}, abs=0.03)
+
+
+def test_a_seed_that_leaves_a_split_empty_is_refused_with_one_that_does_not(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no pair falls into .*; seed 0 fills all three"):
+        assemble(DRAFTS, tmp_path / "data", seed=3)
+    assert not (tmp_path / "data").exists()
+
+
+def pair(name: str, **changes: Any) -> Any:
+    return lambda drafts: edit(drafts / f"pairs/{name}.jsonl", 1, lambda row: row.update(changes))
+
+
+def coreference(**mention: Any) -> Any:
+    return lambda drafts: edit(
+        drafts / "pairs/linden-orchard-act.jsonl", 2, lambda row: row["coreferences"][0]["mention"].update(mention)
+    )
+
+
+def first_verdict(**changes: Any) -> Any:
+    return lambda drafts: edit(drafts / "verdicts/snow-plow-act.jsonl", 1, lambda row: row.update(changes))
+
+
+def in_article(old: str, new: str) -> Any:
+    def change(drafts: Path) -> None:
+        path = drafts / "articles/linden-orchard-act.md"
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    return change
+
+
+DRAFT_ERRORS: dict[str, tuple[Any, str]] = {
+    "unknown section": (pair("snow-plow-act", section="Sumary"), "snow-plow-act.jsonl:1: there is no section 'Sumary'"),
+    "unknown key": (pair("snow-plow-act", note="x"), "snow-plow-act.jsonl:1: unknown keys note"),
+    "text not there": (coreference(text="They"), "jsonl:2: in sentence 2"),
+    "half a word": (coreference(text="fam", start=27), "not there as whole words"),
+    "wrong start": (coreference(start=41), "not there as whole words"),
+    "text twice": (coreference(text="a", sentence=1, start=None), "not there"),
+    "no such sentence": (coreference(sentence=9), "there is no sentence 9"),
+    "not required": (pair("snow-plow-act", required=[0]), "requires 1 sentences"),
+    "no coreference": (pair("snow-plow-act", coreferences=[]), "at least one coreference"),
+    "answer no text": (pair("snow-plow-act", answer=3), 'column "answer" should be string'),
+    "verdict on nothing": (first_verdict(question="Who?"), "verdicts/snow-plow-act.jsonl:1"),
+    "no verdict": (lambda d: drop(d, "verdicts/snow-plow-act.jsonl"), "verdicts/snow-plow-act.jsonl:1: not JSON"),
+    "pair unjudged": (lambda d: drop_last(d, "verdicts/glass-bottle-act.jsonl", 2), "round 2 has no verdict"),
+    "judged twice": (lambda d: repeat(d, "verdicts/snow-plow-act.jsonl"), "judges the same text twice"),
+    "round of no text": (first_verdict(round=2), 'put it under "earlier"'),
+    "unknown problem": (first_verdict(is_quality=False, problems=["bad"]), "some codes"),
+    "not JSON": (lambda d: (d / "pairs/snow-plow-act.jsonl").write_text("{'a': 1}\n"), "jsonl:1: not JSON"),
+    "no pairs": (lambda d: (d / "pairs/snow-plow-act.jsonl").unlink(), "pairs/snow-plow-act.jsonl"),
+    "no article": (lambda d: (d / "articles/snow-plow-act.md").unlink(), "look at pairs/snow-plow-act.jsonl"),
+    "no front matter": (in_article("---\n", ""), "front matter"),
+    "front matter key": (in_article("domain:", "area:"), "should hold exactly author, domain, license, title"),
+    "front matter version": (in_article("title: Linden Orchard Act", "title: 1931"), "each a text"),
+    "other title": (in_article("# Linden", "# Lindens"), 'linden-orchard-act.md:8: expected "# Linden Orchard Act"'),
+    "broken sentence": (in_article("land along", "land\nalong"), "linden-orchard-act.md:10: one sentence a line"),
+    "deeper heading": (in_article("## The board", "### The board"), 'not "### The board"'),
+    "heading twice": (in_article("The members", "## The board\n\nThe members"), 'already a part "The board"'),
+    "empty part": (in_article("## The board", "## Nothing\n\n## The board"), "nothing under ['Nothing']"),
+    "not UTF-8": (lambda d: (d / "articles/snow-plow-act.md").write_bytes(b"\xff\xfe"), "UTF-8"),
+}
+
+
+def drop_last(drafts: Path, name: str, count: int) -> None:
+    lines = (drafts / name).read_text(encoding="utf-8").splitlines(keepends=True)
+    (drafts / name).write_text("".join(lines[:-count]), encoding="utf-8")
+
+
+@pytest.mark.parametrize("error", DRAFT_ERRORS)
+def test_a_draft_with_a_mistake_is_named_and_nothing_is_written(error: str, drafts: Path, tmp_path: Path) -> None:
+    change, message = DRAFT_ERRORS[error]
+    change(drafts)
+    with pytest.raises((InputError, InvariantError)) as caught:
+        assemble(drafts, tmp_path / "out")
+    assert message in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_text_that_stands_twice_in_its_sentence_needs_its_start() -> None:
+    text = "She said that she knew what she wanted."
+    section = Section("a/0", "a", "A", (), text, 0, len(text), (Sentence(text, 0, len(text)),))
+    from generation.drafts import _span
+
+    with pytest.raises(ValueError, match=r'give its "start", one of \[14, 28\]'):
+        _span({"sentence": 0, "text": "she"}, section)
+    assert _span({"sentence": 0, "text": "she", "start": 28}, section).start == 28
+
+
+def test_drafts_in_two_folders_are_one_set(drafts: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    for kind in ("articles", "pairs", "verdicts"):
+        (other / kind).mkdir(parents=True)
+        (path,) = (drafts / kind).glob("snow*")
+        path.rename(other / kind / path.name)
+    assert assemble([drafts, other], tmp_path / "data").articles == 3
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def test_writing_replaces_what_was_there_and_leaves_no_stale_split(data: Path) -> None:
+    rows = rows_of(data, "default")
+    (data / "default/train-00000-of-00001.parquet").write_bytes(b"PAR1")
+    dataset.write_tables({"default": {"train": rows}}, data)
+    assert [p.name for p in (data / "default").iterdir()] == ["train.jsonl"]
+    assert rows_of(data, "default") == rows
+
+
+def test_a_write_that_fails_leaves_the_old_files_whole(data: Path) -> None:
+    before = {p: p.read_bytes() for p in data.rglob("*.jsonl")}
+    rows = rows_of(data, "default")
+    bad = copy.deepcopy(rows[0])
+    bad["question"] = "half a character \ud83d"
+    with pytest.raises(UnicodeEncodeError):
+        dataset.write_tables({"articles": {"train": rows_of(data, "articles")}, "default": {"train": [bad]}}, data)
+    assert {p: p.read_bytes() for p in data.rglob("*") if p.is_file()} == before
+
+
+# --- the card --------------------------------------------------------------------------------------------------------
+
+
+def test_the_front_matter_of_the_readme_is_current() -> None:
+    if not (ROOT / "data" / "default").exists():
+        pytest.skip("data/ holds no rows yet")
+    assert not card.update(ROOT / "README.md", ROOT / "data", write=False), "run python -m generation.card"
+
+
+def test_the_card_changes_with_the_data_and_never_the_text_below(data: Path, tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    body = "\n# Title\n\nText.\n\n---\n\nMore after a rule.\n"
+    readme.write_text("---\nold: 1\n---\n" + body, encoding="utf-8")
+    assert card.update(readme, data) and not card.update(readme, data)
+    drop(data, "default/train.jsonl")
+    assert card.update(readme, data, write=False) and card.update(readme, data)
+    assert readme.read_text(encoding="utf-8").endswith("---\n" + body)
+
+
+def test_the_card_describes_every_config_with_its_rows_and_columns(data: Path) -> None:
+    import yaml
+
+    fields = yaml.safe_load(card.front_matter(data).strip().strip("-"))
+    assert [c["config_name"] for c in fields["configs"]] == list(CONFIGS)
+    infos = {info["config_name"]: info for info in fields["dataset_info"]}
+    assert {s["name"]: s["num_examples"] for s in infos["default"]["splits"]} == {
+        "train": 2,
+        "validation": 1,
+        "test": 1,
+    }
+    for config in CONFIGS:
+        assert [f["name"] for f in infos[config]["features"]] == list(craqan.FEATURES[config])
+    assert fields["python_version"] == "3.11" and fields["license"] == "cc-by-4.0"
+    assert len(fields["short_description"]) <= 60
+
+
+def test_a_readme_without_front_matter_is_left_alone(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# Mine\n", encoding="utf-8")
+    with pytest.raises(InputError, match="front matter"):
+        card.update(tmp_path / "README.md", data)
+    assert (tmp_path / "README.md").read_text(encoding="utf-8") == "# Mine\n"
+
+
+def test_records_and_schema_name_the_same_fields() -> None:
+    article = Article("a", "A", "# A\n\nT.\n", (Section("a/0", "a", "A", (), "T.", 5, 7),))
+    assert list(dataset.article_row(article, author="x")) == list(craqan.FEATURES["articles"])
