@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -21,12 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 progress = Console(stderr=True)
-
-
-class CheckChoice(StrEnum):
-    all = "all"
-    format = "format"
-    none = "none"
+CheckLevel = Literal["all", "format", "none"]
 
 
 def main() -> None:
@@ -34,7 +28,7 @@ def main() -> None:
     try:
         app()
     except CraqanError as error:
-        progress.print(f"craqan: {error}", style="red", markup=False, highlight=False)
+        progress.print(f"craqan: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2 if isinstance(error, UsageError) else 1)
 
 
@@ -58,13 +52,16 @@ Inputs = Annotated[
 @app.command()
 def generate(
     inputs: Inputs = None,
-    wikipedia: Annotated[list[str] | None, typer.Option(help="A Wikipedia article by title; may be repeated.")] = None,
+    wikipedia: Annotated[
+        list[str] | None,
+        typer.Option(help="A Wikipedia article by title; may be repeated.", show_default="none", metavar="TITLE"),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the run's files.")] = Path("runs/latest"),
-    overwrite: Annotated[bool, typer.Option(help="Replace a run that the folder holds.")] = False,
-    model: Annotated[str, typer.Option(help="Model's name; none: the embedded default, rules without a model.")] = "",
-    base_url: Annotated[str, typer.Option(help="An OpenAI-compatible server; none: OpenAI.")] = "",
-    prompts: Annotated[Path | None, typer.Option(help="A prompt set to use instead of the built-in one.")] = None,
-    checks: Annotated[CheckChoice, typer.Option(help="Checks decided by code, before any reviewer.")] = CheckChoice.all,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run that the folder holds.")] = False,
+    model: Annotated[str, typer.Option(help="Who plays all roles.", show_default="the embedded default: rules")] = "",
+    base_url: Annotated[str, typer.Option(help="An OpenAI-compatible server.", show_default="OpenAI")] = "",
+    prompts: Annotated[Path | None, typer.Option(help="A prompt set of your own.", show_default="prompts/")] = None,
+    checks: Annotated[CheckLevel, typer.Option(help="Checks decided by code, before any reviewer.")] = "all",
     sections: Annotated[str, typer.Option(help="all, or N: the summary and N-1 random others an article.")] = "all",
     min_sentences: Annotated[int, typer.Option(help="Leave out shorter sections.")] = 3,
     max_sentences: Annotated[int, typer.Option(help="Leave out longer sections.")] = 30,
@@ -93,7 +90,7 @@ def generate(
         model=model,
         base_url=base_url,
         prompt_folder=prompts,
-        check_level=checks.value,
+        check_level=checks,
         sections=_count(sections),
         min_sentences=min_sentences,
         max_sentences=max_sentences,
@@ -112,13 +109,35 @@ def generate(
 @app.command()
 def show(
     file: Annotated[Path, typer.Argument(help="accepted.jsonl, rejected.jsonl or released rows.")],
-    limit: Annotated[int | None, typer.Option(help="Print at most this many.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Print at most this many.", show_default="all")] = None,
 ) -> None:
     """Print pairs for a person: required sentences bold, mention and antecedent on colour."""
     from generation.show import show as print_pairs
 
     if print_pairs(_rows(file), Console(), limit) == 0:
-        progress.print(f"{file} holds no pair.")
+        progress.print(f"{file} holds no pair.", markup=False, soft_wrap=True)
+
+
+@app.command()
+def validate(folder: Annotated[Path, typer.Argument(help="A folder of released rows.")] = Path("data")) -> None:
+    """Check every invariant of the dataset over every row of a folder."""
+    from generation.invariants import check_folder
+
+    for config, splits in check_folder(folder).items():
+        print(f"{config}: " + ", ".join(f"{split} {count}" for split, count in splits.items()))
+
+
+@app.command()
+def assemble(
+    drafts: Annotated[list[Path], typer.Argument(help="Folders of hand-written articles, pairs and verdicts.")],
+    out: Annotated[Path, typer.Option(help="Folder for the rows.")] = Path("data"),
+    seed: Annotated[int, typer.Option(help="Seed for the splits.")] = 0,
+) -> None:
+    """Make rows of the dataset from hand-written drafts."""
+    from generation.assemble import assemble as rows_from
+
+    made = rows_from(drafts, out, seed)
+    print(f"{made.articles} articles; {made.submitted} pairs = {made.accepted} accepted + {made.rejected} rejected")
 
 
 def _count(sections: str) -> int | Literal["all"]:

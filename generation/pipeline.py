@@ -19,7 +19,6 @@ from generation.refine import MAX_REVISIONS, CheckLevel, Generator, Reviewer
 from generation.run import Ledger, Prepare, RunFolder, make_recipe, outcomes
 from generation.segment import DEFAULT_SEGMENTER, segment_with_model
 from generation.sources import Skipped
-from generation.wikipedia import fetch
 
 MIN_CONFIDENCE = 0.5
 
@@ -111,7 +110,6 @@ def generate(
                 min_sentences=min_sentences,
                 max_sentences=max_sentences,
                 segmenter=DEFAULT_SEGMENTER if segmenter == "model" else segmenter,
-                skipped=skipped.append,
             )
 
     recipe = make_recipe(cast.generator, cast.reviewers, check_level, cast.generator_name, cast.reviewer_name)
@@ -156,7 +154,10 @@ def generate(
 def _articles(
     inputs: Sequence[str], titles: Sequence[str], max_bytes: int, skipped: Callable[[Skipped], None]
 ) -> Iterator[Article]:
-    for title in titles:
-        yield fetch(title)
+    if titles:
+        from generation.wikipedia import fetch
+
+        for title in titles:
+            yield fetch(title)
     if inputs or not titles:
         yield from corpus.articles(inputs, max_bytes=max_bytes, skipped=skipped)

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from generation.records import Usage
 from generation.run import FINISHED, Ledger
+from generation.show import harmless
 
 EVERY = 10.0
 """Seconds between two plain lines."""
@@ -72,7 +73,7 @@ def report(console: Console, out: Path, ledger: Ledger, skipped: Sequence[object
         reasons = ", ".join(f"{code.replace('_', ' ')} {n}" for code, n in ledger.problems.most_common())
         console.print(Text(f"Rejected for: {reasons}"))
     for item in skipped[:SHOWN]:
-        console.print(Text(f"Skipped {item}", style="yellow"))
+        console.print(Text(f"Skipped {harmless(str(item))}", style="yellow"), soft_wrap=True)
     if len(skipped) > SHOWN:
         console.print(Text(f"... and {len(skipped) - SHOWN} more; run.json lists them all.", style="yellow"))
-    console.print(Text(f"Files: {out}/accepted.jsonl, rejected.jsonl, failed.jsonl, run.json"))
+    console.print(Text(f"Files: {out}/accepted.jsonl, rejected.jsonl, failed.jsonl, run.json"), soft_wrap=True)

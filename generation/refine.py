@@ -5,6 +5,7 @@ Source: Grzywinski et al. 2023, arXiv:2311.16338, sections 3.1.2 and 3.2.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from typing import Literal, Protocol
 
 from generation import checks
@@ -66,7 +67,7 @@ async def refine(
         for verdict in verdicts:
             on_verdict(index, verdict)
         if all(v.is_quality for v in verdicts):
-            verdicts += await _judged(section, candidate, panel, chat, lambda v, i=index: on_verdict(i, v))
+            verdicts += await _judged(section, candidate, panel, chat, partial(on_verdict, index))
         rounds.append(Round(index, candidate, verdicts))
         yield rounds[-1]
         if rounds[-1].accepted:

@@ -203,6 +203,9 @@ class RunFolder:
     ) -> None:
         for file in self._files.values():
             file.close()
+            part = Path(file.name)
+            if error and part.exists() and not part.stat().st_size:
+                part.unlink()
 
     def add(self, outcome: Outcome) -> None:
         json.dump(outcome_row(outcome, self.recipe), self._files[outcome.status], ensure_ascii=False)
@@ -235,13 +238,14 @@ def make_recipe(
 
     `generator_name` and `reviewer_name` are what the rows say: "model:<name>" or "rules:<version>".
     """
+    roles: tuple[Any, ...] = (generator, *panel)
     checked = [] if check_level == "none" else ["checks"]
     return {
         "code_version": __version__,
         "generator": generator_name,
         "reviewed_by": [*checked, reviewer_name],
         "panel": [r.name for r in panel],
-        "prompts": {r.name: r.prompt.digest for r in (generator, *panel) if hasattr(r, "prompt")},
-        "temperatures": {r.name: r.temperature for r in (generator, *panel) if hasattr(r, "temperature")},
+        "prompts": {r.name: r.prompt.digest for r in roles if hasattr(r, "prompt")},
+        "temperatures": {r.name: r.temperature for r in roles if hasattr(r, "temperature")},
         "checks": check_level,
     }
