@@ -96,11 +96,14 @@ def evaluate(
 ) -> dict[str, Score]:
     """Score R4C's files as its script does: macro means by scorer, over the questions that have references.
 
+    A question without a prediction is not counted. Raises UsageError where one has fewer than `used` references.
     Each time a question is scored, `used` of its references are drawn and visited in the order drawn; `seed` starts the
     one random stream that runs through the three scorers in turn, and 3 is the script's. None takes them as they stand.
     """
     stream = random.Random(seed)
     asked = [id_ for id_ in predictions if id_ in references]
+    if few := [id_ for id_ in asked if len(references[id_]) < used]:
+        raise UsageError(f"Question {few[0]} has {len(references[few[0]])} references, so {used} cannot be used.")
     means = {}
     for scorer in SCORERS:
         scores = []

@@ -127,6 +127,12 @@ def test_figures_over_a_file_are_means_of_the_questions_figures():
     assert means["full"] == pytest.approx(Score(0.75, 1.0, (1 + 2 / 3) / 2))
 
 
+def test_more_references_than_there_are_cannot_be_used():
+    steps = [["t", 0, list(FERRY)]]
+    with pytest.raises(UsageError, match="q1 has 2 references, so 3"):
+        derivations.evaluate({"q1": steps}, {"q1": [steps] * 2})
+
+
 def test_derivations_are_counted_by_their_steps():
     step = ["t", 0, list(FERRY)]
     assert derivations.count_steps({"q": [[step] * 2, [step] * 3, [step] * 6]}) == (1, 1, 1, 3)
