@@ -10,7 +10,8 @@ from generation.drafts import SEGMENTER, Draft, read_article, read_pairs, read_v
 from generation.errors import InputError, InvariantError, UsageError
 from generation.records import Article, Round, digest
 
-SEED = 0
+SEED = 42
+"""Gives validation and test two each of the first twelve articles; never changed, since rows keep their split."""
 SHARES = {"train": 0.70, "validation": 0.15, "test": 0.15}
 
 

@@ -131,7 +131,7 @@ def validate(folder: Annotated[Path, typer.Argument(help="A folder of released r
 def assemble(
     drafts: Annotated[list[Path], typer.Argument(help="Folders of hand-written articles, pairs and verdicts.")],
     out: Annotated[Path, typer.Option(help="Folder for the rows.")] = Path("data"),
-    seed: Annotated[int, typer.Option(help="Seed for the splits.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed for the splits.")] = 42,
 ) -> None:
     """Make rows of the dataset from hand-written drafts."""
     from generation.assemble import assemble as rows_from

@@ -24,7 +24,7 @@ def make_checkout(folder: Path, data: Path | None = None) -> Path:
     if data:
         shutil.copytree(data, folder / "data")
     else:
-        assemble(DRAFTS, folder / "data")
+        assemble(DRAFTS, folder / "data", seed=0)
     card.update(folder / "README.md", folder / "data")
     return folder
 

@@ -20,7 +20,7 @@ from tests.dataset_files import CONFIGS, DRAFTS, ROOT, edit
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    assemble(DRAFTS, tmp_path / "data")
+    assemble(DRAFTS, tmp_path / "data", seed=0)
     return tmp_path / "data"
 
 
@@ -255,7 +255,7 @@ def test_a_folder_whose_rows_contradict_each_other_is_refused(breach: str, data:
 
 
 def test_assemble_counts_every_pair_and_keeps_the_rejected_with_their_reasons(tmp_path: Path) -> None:
-    result = assemble(DRAFTS, tmp_path)
+    result = assemble(DRAFTS, tmp_path, seed=0)
     assert result == Assembled(articles=3, accepted=4, rejected=1)
     assert result.submitted == 5
     (rejected,) = rows_of(tmp_path, "rejected")
@@ -280,7 +280,7 @@ def test_v1_rows_have_the_twelve_columns_and_zero_based_json_sentences(data: Pat
 
 def test_assembling_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        assemble(DRAFTS, tmp_path / name)
+        assemble(DRAFTS, tmp_path / name, seed=0)
     files = [p.relative_to(tmp_path / "one") for p in (tmp_path / "one").rglob("*.jsonl")]
     assert len(files) == 11
     assert all((tmp_path / "one" / f).read_bytes() == (tmp_path / "two" / f).read_bytes() for f in files)
@@ -366,7 +366,7 @@ def test_a_draft_with_a_mistake_is_named_and_nothing_is_written(error: str, draf
     change, message = DRAFT_ERRORS[error]
     change(drafts)
     with pytest.raises((InputError, InvariantError)) as caught:
-        assemble(drafts, tmp_path / "out")
+        assemble(drafts, tmp_path / "out", seed=0)
     assert message in str(caught.value)
     assert not (tmp_path / "out").exists()
 
@@ -387,7 +387,7 @@ def test_drafts_in_two_folders_are_one_set(drafts: Path, tmp_path: Path) -> None
         (other / kind).mkdir(parents=True)
         (path,) = (drafts / kind).glob("snow*")
         path.rename(other / kind / path.name)
-    assert assemble([drafts, other], tmp_path / "data").articles == 3
+    assert assemble([drafts, other], tmp_path / "data", seed=0).articles == 3
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
