@@ -230,7 +230,7 @@ class Craqan(datasets.GeneratorBasedBuilder):
         local = dl_manager.download(files)
         if self.config.name == "original":
             report = self._convert(local["train"]).report
-            self.info.description += f"\n{report}"
+            self.info.description = f"{DESCRIPTION}\n{report}"
             _logger.warning(report)
         return [datasets.SplitGenerator(name=s, gen_kwargs={"files": paths}) for s, paths in local.items()]
 
