@@ -82,10 +82,9 @@ def generate(
     from generation import pipeline
 
     pipeline.generate(
-        inputs or [],
+        [*(inputs or []), *(f"wikipedia:{title}" for title in wikipedia or [])],
         out,
         progress,
-        titles=wikipedia or [],
         overwrite=overwrite,
         model=model,
         base_url=base_url,

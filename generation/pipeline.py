@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,10 +14,10 @@ from generation import __version__, corpus, panel, prompts
 from generation.errors import UsageError
 from generation.llm import Chat, OpenAIChat
 from generation.progress import Progress, report
-from generation.records import Article, Section
+from generation.records import Section
 from generation.refine import MAX_REVISIONS, CheckLevel, Generator, Reviewer
 from generation.run import Ledger, Prepare, RunFolder, make_recipe, outcomes
-from generation.segment import DEFAULT_SEGMENTER, segment_with_model
+from generation.segment import DEFAULT_SEGMENTER, segment_with_model, segmenter_name
 from generation.sources import Skipped
 
 MIN_CONFIDENCE = 0.5
@@ -68,7 +68,6 @@ def generate(
     out: Path,
     console: Console,
     *,
-    titles: Sequence[str] = (),
     overwrite: bool = False,
     model: str = "",
     base_url: str = "",
@@ -89,10 +88,13 @@ def generate(
 ) -> Ledger:
     """Run the loop over every chosen section; write accepted, rejected and failed pairs and run.json under `out`.
 
-    `titles` are Wikipedia's. Without a `model` the embedded default plays all roles. Progress and a summary go to
-    `console`. Raises UsageError or CorpusError before the first call, and the ModelError of a wrong key or model.
+    `inputs` are addresses as `sources.read_source` takes them. Without a `model` the embedded default plays all roles.
+    Progress and a summary go to `console`. Raises UsageError for a wrong call, CorpusError if nothing is left to work
+    on, and the ModelError of a wrong key or model.
     """
-    settings = {k: v for k, v in locals().items() if k not in ("console", "out", "overwrite")}
+    splitter = DEFAULT_SEGMENTER if segmenter == "model" else segmenter
+    segmenter_name(splitter)  # raises for one that does not exist, before any file is touched
+    settings = {k: v for k, v in locals().items() if k not in ("console", "out", "overwrite", "splitter")}
     settings["prompt_folder"] = str(prompt_folder or "")
     if model:
         cast = model_cast(model, prompt_folder, temperature, reviewer_temperature, segmenter)
@@ -100,18 +102,16 @@ def generate(
         cast = rules_cast(segmenter, min_confidence)
     chat = OpenAIChat(model, base_url or None, timeout=timeout) if model else None
     skipped: list[Skipped] = []
-
-    def chosen() -> Iterator[Section]:
-        for article in _articles(inputs, titles, max_bytes, skipped.append):
-            yield from corpus.choose(
-                article,
-                sections=sections,
-                seed=seed,
-                min_sentences=min_sentences,
-                max_sentences=max_sentences,
-                segmenter=DEFAULT_SEGMENTER if segmenter == "model" else segmenter,
-            )
-
+    chosen = corpus.read(
+        inputs,
+        sections=sections,
+        seed=seed,
+        min_sentences=min_sentences,
+        max_sentences=max_sentences,
+        segmenter=splitter,
+        max_bytes=max_bytes,
+        skipped=skipped.append,
+    )
     recipe = make_recipe(cast.generator, cast.reviewers, check_level, cast.generator_name, cast.reviewer_name)
     ledger = Ledger()
     started, clock = datetime.now(UTC), time.monotonic()
@@ -119,7 +119,7 @@ def generate(
 
         async def work() -> None:
             async for outcome in outcomes(
-                chosen(),
+                chosen,
                 cast.generator,
                 cast.reviewers,
                 chat=chat,
@@ -149,15 +149,3 @@ def generate(
         )
     report(console, out, ledger, skipped)
     return ledger
-
-
-def _articles(
-    inputs: Sequence[str], titles: Sequence[str], max_bytes: int, skipped: Callable[[Skipped], None]
-) -> Iterator[Article]:
-    if titles:
-        from generation.wikipedia import fetch
-
-        for title in titles:
-            yield fetch(title)
-    if inputs or not titles:
-        yield from corpus.articles(inputs, max_bytes=max_bytes, skipped=skipped)

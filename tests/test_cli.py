@@ -1,0 +1,209 @@
+"""The command as a person runs it: files, exit codes, messages, and no key anywhere."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.model_server import ModelServer, failing
+from tests.test_panel import NO, YES
+
+ROOT = Path(__file__).parents[1]
+ARTICLE = ROOT / "examples" / "wilderness-act.md"
+KEY = "sk-canary-0123456789abcdef"
+
+
+def craqan(*arguments, cwd=None, **environment):
+    """Run the command in a process of its own, without any key but those given."""
+    clean = {k: v for k, v in os.environ.items() if k not in ("OPENAI_API_KEY", "HF_TOKEN")}
+    return subprocess.run(
+        [sys.executable, "-m", "generation", *map(str, arguments)],
+        cwd=cwd or ROOT,
+        env={**clean, "PYTHONPATH": str(ROOT), "COLUMNS": "100", **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def counts(out):
+    summary = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    return {k: summary[k] for k in ("submitted", "accepted", "rejected", "failed", "pending")}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    out = tmp_path_factory.mktemp("demo") / "run"
+    return out, craqan("generate", ARTICLE, "--out", out)
+
+
+def test_the_embedded_default_generates_pairs_from_the_shipped_article(demo):
+    out, done = demo
+    assert done.returncode == 0, done.stderr
+    assert counts(out)["submitted"] == 6 and counts(out)["accepted"] >= 2
+    assert all(row["generator"].startswith("rules:") for row in lines(out / "accepted.jsonl"))
+
+
+def test_the_counts_of_a_run_are_those_of_its_files(demo):
+    out, _ = demo
+    books = counts(out)
+    for status in ("accepted", "rejected", "failed"):
+        assert len(lines(out / f"{status}.jsonl")) == books[status]
+    assert books["submitted"] == sum(books[s] for s in ("accepted", "rejected", "failed", "pending"))
+
+
+def test_an_abstention_says_why(demo):
+    out, _ = demo
+    reasons = [row["reason"] for row in lines(out / "rejected.jsonl") if not row["rounds"]]
+    assert reasons and all(len(r.split()) > 5 for r in reasons)
+
+
+def test_show_prints_question_answer_and_marks(demo):
+    out, _ = demo
+    done = craqan("show", out / "accepted.jsonl", "--limit", "1")
+    row = lines(out / "accepted.jsonl")[0]
+    printed = " ".join(done.stdout.replace("│", " ").split())
+    assert row["question"] in printed and "refers to" in printed and "▸" in printed
+
+
+def test_a_second_run_into_the_same_folder_is_refused(demo):
+    out, _ = demo
+    done = craqan("generate", ARTICLE, "--out", out)
+    assert done.returncode == 2 and "--overwrite" in done.stderr
+
+
+def test_two_runs_give_identical_pairs(demo, tmp_path):
+    out, _ = demo
+    craqan("generate", ARTICLE, "--out", tmp_path / "again")
+    for name in ("accepted.jsonl", "rejected.jsonl"):
+        assert (tmp_path / "again" / name).read_bytes() == (out / name).read_bytes()
+
+
+def model_script(request):
+    """A model that drafts on whatever two sentences come first, and whose reviewers disagree on long questions."""
+    sent = request["messages"][-1]["content"]
+    if request["temperature"] != 0.7:
+        return NO if "Aldo" in sent else YES
+    if len(request["messages"]) > 2:
+        return failing(400, "gone wrong on purpose")
+    sentences = json.loads(sent)
+    answer = " ".join(sentences[1]["sentence"].split()[1:4]).strip(".,")
+    return {
+        "question": "What stands in the second sentence about this?",
+        "answer": answer,
+        "required_sentence_indices": [0, 1],
+        "coreferences": [],
+    }
+
+
+def test_a_model_over_http_gives_accepted_and_failed_sections(tmp_path):
+    with ModelServer(model_script) as server:
+        done = craqan(
+            "generate", ARTICLE, "--out", tmp_path / "run", "--model", "m", "--base-url", server.url, OPENAI_API_KEY=KEY
+        )
+    books = counts(tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert books["submitted"] == 6 and books["accepted"] and books["failed"] and books["pending"] == 0
+    assert all(row["generator"] == "model:m" for row in lines(tmp_path / "run" / "accepted.jsonl"))
+    usage = json.loads((tmp_path / "run" / "run.json").read_text())["usage"]
+    assert usage["generator"]["calls"] >= 6 and usage["total"]["prompt_tokens"] > 0
+
+
+def test_no_key_reaches_a_file_or_the_terminal(tmp_path):
+    with ModelServer(lambda request: failing(500, f"internal error for key {KEY}")) as server:
+        done = craqan(
+            "generate", ARTICLE, "--sections", "1", "--out", tmp_path / "run", "--model", "m", "--base-url", server.url,
+            OPENAI_API_KEY=KEY,
+        )  # fmt: skip
+    everything = done.stdout + done.stderr + "".join(p.read_text() for p in (tmp_path / "run").iterdir())
+    assert "internal error" in everything and KEY not in everything
+
+
+def test_a_wrong_key_ends_the_run_with_one_sentence(tmp_path):
+    with ModelServer(lambda request: failing(401, "Incorrect API key")) as server:
+        done = craqan(
+            "generate", ARTICLE, "--out", tmp_path / "run", "--model", "m", "--base-url", server.url, OPENAI_API_KEY=KEY
+        )
+    assert done.returncode == 1
+    assert "key" in done.stderr and "Traceback" not in done.stderr and KEY not in done.stderr
+
+
+def test_without_a_key_the_error_names_what_to_set(tmp_path):
+    done = craqan("generate", ARTICLE, "--out", tmp_path / "run", "--model", "gpt-4o")
+    assert done.returncode == 1 and "OPENAI_API_KEY" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_prompt_set_of_ones_own_is_used_as_it_is(tmp_path):
+    with ModelServer(model_script) as server:
+        craqan(
+            "generate", ARTICLE, "--sections", "1", "--out", tmp_path / "run", "--model", "m", "--base-url", server.url,
+            "--prompts", ROOT / "tests" / "paper_prompts",
+        )  # fmt: skip
+        first = server.requests[0]
+    assert [m["role"] for m in first["messages"]] == ["user"]
+
+
+BAD_INPUTS = {
+    "binary.md": b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 20,
+    "empty.md": b"",
+    "latin.txt": "Café ".encode("latin-1") * 50,
+    "short.md": b"# binary.md, latin.txt, empty.md, nosuch.md and short.md\n\nOnly one sentence.\n",
+}
+
+
+def test_bad_inputs_are_named_and_the_others_go_on(tmp_path):
+    for name, content in BAD_INPUTS.items():
+        (tmp_path / name).write_bytes(content)
+    done = craqan("generate", tmp_path / "*.*", ARTICLE, tmp_path / "nosuch.md", "--out", tmp_path / "run")
+    skipped = json.loads((tmp_path / "run" / "run.json").read_text())["skipped"]
+    assert done.returncode == 0 and counts(tmp_path / "run")["submitted"] == 6
+    for name in (*BAD_INPUTS, "nosuch.md"):
+        assert any(name in s["name"] for s in skipped), name
+    assert len({s["reason"] for s in skipped}) == 5
+    assert done.stderr.count("Skipped") == 5
+
+
+def test_nothing_left_to_work_on_is_an_error(tmp_path):
+    (tmp_path / "short.md").write_text("# Title\n\nOnly one sentence.\n")
+    done = craqan("generate", tmp_path / "short.md", "--out", tmp_path / "run")
+    assert done.returncode == 1 and "sentences" in done.stderr and "Traceback" not in done.stderr
+    assert not (tmp_path / "run" / "run.json").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("generate",),
+        ("generate", "x.md", "--sections", "few"),
+        ("generate", "x.md", "--segmenter", "coin"),
+        ("nonsense",),
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_call_exits_with_two(arguments, tmp_path):
+    assert craqan(*arguments, *(["--out", tmp_path / "run"] if arguments[0] == "generate" else [])).returncode == 2
+
+
+def test_help_shows_every_default():
+    printed = craqan("generate", "--help").stdout
+    for default in ("runs/latest", "all", "nupunkt", "16", "0.7", "0.3", "60.0", "0.5", "prompts/", "rules"):
+        assert f"default: {default}" in " ".join(printed.split()) or default in printed
+
+
+def test_importing_the_package_brings_in_nothing_heavy():
+    heavy = ("spacy", "gradio", "openai", "datasets", "aiohttp", "trafilatura")
+    code = f"import sys, generation, generation.cli; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_released_rows_pass_every_invariant():
+    done = craqan("validate", "data")
+    assert done.returncode == 0 and "default: train" in done.stdout
