@@ -1,0 +1,51 @@
+"""The Space: browse the released questions, and generate some from a text of your own."""
+
+import os
+
+# gradio reads these when it is imported: nothing is counted, reported or looked up elsewhere.
+os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+
+import gradio as gr
+
+from space import api, browse, generate, theme
+
+MASTHEAD = """<header class="masthead"><h1>CRaQAn</h1>
+<p>Questions that no single sentence answers: each needs two or three, tied together by a word such as “it” or
+“the Act”.</p></header>"""
+
+
+def build_demo(shelf: browse.Shelf | None = None) -> gr.Blocks:
+    """The page, not yet launched; `shelf` holds the rows to browse, by default those of data/."""
+    shelf = shelf or browse.load_shelf()
+    with gr.Blocks(
+        title="CRaQAn",
+        analytics_enabled=False,
+        delete_cache=(3600, 3600),  # seconds: look every hour, drop what is older than one
+    ) as demo:
+        gr.HTML(MASTHEAD, apply_default_css=False)
+        with gr.Tabs():
+            with gr.Tab("Browse", id="browse"):
+                browse.build(shelf)
+            with gr.Tab("Generate", id="generate"):
+                generate.build()
+        api.build(shelf)
+    return demo
+
+
+def launch(demo: gr.Blocks) -> None:
+    """Serve the page; host and port come from gradio's own GRADIO_SERVER_NAME and GRADIO_SERVER_PORT."""
+    demo.queue(max_size=64, default_concurrency_limit=8).launch(
+        **theme.look(),
+        ssr_mode=False,
+        run_history=False,  # what visitors paste stays out of browser storage
+        footer_links=["api"],
+        max_file_size="1mb",
+        share=False,
+        show_error=False,
+        quiet=True,
+    )
+
+
+if __name__ == "__main__":
+    launch(build_demo())

@@ -1,0 +1,1 @@
+"""The Space: one module per tab, over the same functions as the command line."""

@@ -1,0 +1,105 @@
+"""The page's functions for programs: named endpoints with types and descriptions, and the same limits."""
+
+from typing import Any
+
+import gradio as gr
+
+from generation.errors import CraqanError, UsageError
+from space import browse, generate, making
+from space.browse import Shelf
+
+
+def build(shelf: Shelf) -> None:
+    """Add the endpoints; call inside a gr.Blocks."""
+    _build_search(shelf)
+    _build_generation()
+
+
+def _build_search(shelf: Shelf) -> None:
+    def search_questions(
+        text: str = "",
+        article: str = "",
+        kind: str = "",
+        required_sentences: int = 0,
+        min_distance: int = 0,
+        max_distance: int = 0,
+    ) -> list[dict[str, Any]]:
+        """Find released questions.
+
+        Args:
+            text: words that must all occur in the question, the answer or the passage; upper and lower case are equal.
+            article: an article's exact title, or empty for all.
+            kind: pronominal, nominal or mixed, or empty for all.
+            required_sentences: 2 or 3, or 0 for both.
+            min_distance: least number of sentences from the first to the last required one, or 0.
+            max_distance: greatest such number, or 0 for no limit.
+
+        Returns:
+            The rows that fit, with the columns of the dataset's default config and their split.
+        """
+        filters = browse.Filters(article, kind, required_sentences, min_distance, max_distance, text)
+        return [dict(row) for row in shelf.find(filters)]
+
+    def get_question(id: str) -> dict[str, Any]:
+        """Give one released question by its id, with the columns of the dataset's default config.
+
+        Args:
+            id: the row's id, as in the dataset.
+        """
+        try:
+            return dict(shelf.get(id))
+        except UsageError as error:
+            raise gr.Error(str(error)) from error
+
+    gr.api(search_questions, api_name="search_questions")
+    gr.api(get_question, api_name="get_question")
+
+
+def _build_generation() -> None:
+    async def list_sections(text: str) -> list[str]:
+        """Split a text into sections, as `generate_pair` would, and name each with its number of sentences.
+
+        Args:
+            text: English, plain or Markdown.
+        """
+        try:
+            return making.titles(await making.split(text))
+        except CraqanError as error:
+            raise gr.Error(str(error)) from error
+
+    async def generate_pair(
+        text: str, section: int = making.EACH, base_url: str = "", model: str = "", api_key: str = ""
+    ) -> dict[str, Any]:
+        """Make one question-answer pair that needs coreference resolution from a text.
+
+        Without a model's name the built-in rules make it. The text and the key are used for this call only.
+
+        Args:
+            text: English, plain or Markdown, of at least 3 sentences.
+            section: which of `list_sections` to use, counted from 0; -1 tries each in turn until one gives a pair.
+            base_url: an OpenAI-compatible server; empty means OpenAI, if there is a model.
+            model: the model's name on that server; empty means the built-in rules.
+            api_key: the key for that server.
+
+        Returns:
+            The last section's outcome: `status` (accepted, rejected or failed), the dataset's columns where there is a
+            pair, the rounds with all verdicts, and the reason where it was not accepted.
+        """
+        try:
+            sections = await making.split(text)
+            chosen = making.choose(sections, section)
+            who = generate.MODEL if model or base_url else generate.RULES
+            async with generate.maker_for(who, base_url, model, api_key) as maker:
+                stories = [s async for s in making.make(chosen, maker)][-1]
+                outcome = stories[-1].outcome
+                return maker.row(outcome) if outcome else {}
+        except CraqanError as error:
+            raise gr.Error(str(error)) from error
+
+    gr.api(list_sections, api_name="list_sections", concurrency_limit=2)
+    gr.api(
+        generate_pair,
+        api_name="generate_pair",
+        concurrency_limit=generate.AT_ONCE,
+        concurrency_id="generate",
+    )

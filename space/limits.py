@@ -1,0 +1,110 @@
+"""What a visitor may send: checked on the server, before anything is done with it."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Sequence
+from functools import cache
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from generation.errors import InputError, UsageError
+from generation.records import Section
+from generation.transport import OPENAI_URL, endpoint, is_loopback
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+MAX_CHARACTERS = 20_000  # about ten pages
+MIN_SENTENCES = 3
+MAX_SENTENCES = 60  # in one section: what a model's context and a reader's patience take
+MAX_FIELD = 300  # characters of an address, a model's name or a key
+# Short English texts full of foreign names score low, so only a text that is surely something else is turned away.
+SURELY_FOREIGN = 0.75
+BARELY_ENGLISH = 0.05
+
+
+def is_public() -> bool:
+    """Does this run as a Space, open to everybody?"""
+    return bool(os.environ.get("SPACE_ID"))
+
+
+def check_text(text: str) -> str:
+    """`text` if it can be worked on; InputError says what to do instead.
+
+    Whether it has enough sentences is asked later, by `check_sections`, since that takes a segmenter.
+    """
+    if not text.strip():
+        raise InputError("Paste a text first: a few paragraphs of an article work best.")
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(
+            f"This text has {len(text):,} characters and the limit is {MAX_CHARACTERS:,}: paste a part of it."
+        )
+    if not _may_be_english(text):
+        raise InputError(
+            "This does not look like English, the only language that the rules and prompts know: paste an English text."
+        )
+    return text
+
+
+def check_sections(sections: Sequence[Section]) -> list[Section]:
+    """The segmented sections that a question can be made from; InputError if there are none."""
+    longest = max((len(s.sentences) for s in sections), default=0)
+    if longest < MIN_SENTENCES:
+        counted = {0: "no whole sentence", 1: "one sentence"}.get(longest, f"{longest} sentences")
+        raise InputError(
+            f"This text is too short: its longest section has {counted}, and a question needs at least {MIN_SENTENCES}."
+        )
+    fitting = [s for s in sections if MIN_SENTENCES <= len(s.sentences) <= MAX_SENTENCES]
+    if not fitting:
+        raise InputError(
+            f"Every section here has more than {MAX_SENTENCES} sentences: paste fewer paragraphs, or add headings."
+        )
+    return fitting
+
+
+async def check_endpoint(base_url: str, model: str, key: str) -> str:
+    """The address of the visitor's model, if it may be called from here; UsageError says what to change.
+
+    https only, or http on this machine itself unless this is a Space. A Space calls no private address, and never
+    lends a key of its own: the visitor has to bring one.
+    """
+    if max(map(len, (base_url, model, key))) > MAX_FIELD:
+        raise UsageError(f"Base URL, model and key may have {MAX_FIELD} characters each: check what was pasted.")
+    url = endpoint(base_url or OPENAI_URL)
+    host = urlsplit(url).hostname or ""
+    is_local = is_loopback(host) and not is_public()
+    if urlsplit(url).scheme != "https" and not is_local:
+        raise UsageError("The base URL must start with https://, so that your key and text travel encrypted.")
+    if is_public():
+        await _check_address(host)
+    if not model.strip():
+        raise UsageError("Name the model to ask, as your server calls it.")
+    if not key.strip() and not is_local:
+        raise UsageError(f"Enter the key for {host}; if that server asks for none, any word will do.")
+    return url
+
+
+async def _check_address(host: str) -> None:
+    """Every address that `host` stands for must be one of the open internet."""
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise UsageError(f"There is no server called {host}: check the base URL.") from None
+    addresses = [ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    addresses = [getattr(a, "ipv4_mapped", None) or a for a in addresses]
+    if not all(a.is_global and not a.is_multicast for a in addresses):
+        raise UsageError(f"{host} is a private address, which this public page does not call: use a public server.")
+
+
+def _may_be_english(text: str) -> bool:
+    ranked = {language: float(share) for language, share in _identifier().rank(text)}
+    return max(ranked.values()) < SURELY_FOREIGN or ranked["en"] >= BARELY_ENGLISH
+
+
+@cache
+def _identifier() -> "LanguageIdentifier":
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -1,0 +1,145 @@
+"""The Browse tab in a real Chromium."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from space import browse
+
+pytestmark = pytest.mark.browser
+
+RELEASED = browse.load_shelf().rows
+
+# Where the line of reference `number` starts and ends, and the words it should join, in the page's coordinates.
+LINE = """(number) => {
+  const passage = document.querySelector('#row craqan-passage');
+  const box = passage.getBoundingClientRect();
+  const path = passage.shadowRoot.querySelectorAll('path')[number];
+  const at = (length) => { const p = path.getPointAtLength(length); return [p.x + box.left, p.y + box.top]; };
+  const lines = (role) => [...passage.querySelectorAll(`[data-${role}]`)].flatMap((e) => [...e.getClientRects()])
+    .map((r) => [r.left, r.top, r.right, r.bottom]);
+  return { start: at(0), end: at(path.getTotalLength()), mention: lines('mention'), antecedent: lines('antecedent'),
+           width: window.innerWidth, points: [...Array(40).keys()].map((i) => at(i / 39 * path.getTotalLength())) };
+}"""
+
+
+def touches(point, boxes, by=4):
+    return any(b[0] - by <= point[0] <= b[2] + by and b[1] - by <= point[1] <= b[3] + by for b in boxes)
+
+
+def choose(page, label, choice):
+    box = page.get_by_label(label, exact=True)
+    box.click()
+    page.locator(f"#{box.get_attribute('aria-controls')}").get_by_role("option", name=choice, exact=True).click()
+
+
+def test_the_released_rows_are_counted_and_the_first_is_open(app, open_page):
+    page = open_page(app)
+    expect(page.locator(".count")).to_have_text(f"{len(RELEASED)} questions")
+    expect(page.locator("#row .question").first).to_have_text(RELEASED[0]["question"])
+    needed = len(RELEASED[0]["required_sentence_indices"])
+    expect(page.locator("#row .sentence.required")).to_have_count(needed)
+
+
+def test_search_and_choices_narrow_the_list_and_clear_brings_it_back(small_app, open_page):
+    page = open_page(small_app)
+    count = page.locator(".count")
+    page.get_by_label("Search").fill("coins")
+    expect(count).to_have_text("1 of 6 questions")
+    page.get_by_label("Search").fill("")
+    expect(count).to_have_text("6 questions")
+    for label, choice, expected in [
+        ("Article", "Linden Orchard Act", 4),
+        ("Sentences", "3", 2),
+        ("Coreference", "Noun phrase", 1),
+    ]:
+        choose(page, label, choice)
+        expect(count).to_have_text(f"{expected} of 6 questions")
+    page.get_by_role("button", name="Clear filters").click()
+    expect(count).to_have_text("6 questions")
+
+
+def test_the_distance_filter_takes_a_range(small_app, open_page):
+    page = open_page(small_app)
+    choose(page, "Distance from", "2")
+    choose(page, "Distance to", "2")
+    expect(page.locator(".count")).to_have_text("2 of 6 questions")
+
+
+def test_nothing_found_says_what_to_do(small_app, open_page):
+    page = open_page(small_app)
+    page.get_by_label("Search").fill("no such word")
+    expect(page.locator(".empty")).to_contain_text("Clear filters")
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_row_opens_with_a_line_from_mention_to_antecedent(small_app, open_page, width):
+    page = open_page(small_app, width)
+    page.get_by_role("button", name=re.compile("Maria Teller want")).click()
+    expect(page.locator("#row .question").first).to_contain_text("Maria Teller")
+    expect(page.locator("#row mark.mention").first).to_contain_text("She")
+    line = page.evaluate(LINE, 0)
+    assert touches(line["start"], line["antecedent"]) and touches(line["end"], line["mention"])
+    assert all(0 <= x <= line["width"] for x, _ in line["points"])
+
+
+def test_the_line_follows_when_the_page_gets_narrow(small_app, open_page):
+    page = open_page(small_app)
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.wait_for_timeout(300)
+    line = page.evaluate(LINE, 0)
+    assert touches(line["start"], line["antecedent"]) and touches(line["end"], line["mention"])
+
+
+def test_required_sentences_differ_by_more_than_colour(small_app, open_page):
+    page = open_page(small_app)
+    styles = "e => { const s = getComputedStyle(e.querySelector('.number')); return s.fontWeight; }"
+    required = page.locator("#row .sentence.required").first.evaluate(styles)
+    other = page.locator("#row .sentence:not(.required)").first.evaluate(styles)
+    assert int(required) > int(other)
+
+
+def test_a_hostile_row_is_shown_as_text(small_app, open_page):
+    page = open_page(small_app)
+    page.get_by_role("button", name=re.compile("of 1950 say")).click()
+    passage = page.locator("#row craqan-passage")
+    expect(passage).to_contain_text("<script>window.hacked = 1</script>")
+    expect(passage).to_contain_text('<img src=x onerror="window.hacked=1">')
+    expect(passage).to_contain_text("${window.hacked=1} and {{value}}")
+    expect(passage).to_contain_text("U+202E")
+    assert page.locator("#row img, #row h1, #row script").count() == 0
+    assert page.evaluate("window.hacked") is None
+
+
+def test_the_keyboard_alone_opens_a_row(small_app, open_page):
+    page = open_page(small_app)
+    page.locator(".rows button").first.focus()
+    page.keyboard.press("Tab")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    page.keyboard.press("Enter")
+    expect(page.locator("#row .question").first).to_contain_text("five growers")
+    assert outline == "solid"
+
+
+def test_on_a_phone_an_opened_row_comes_into_view(small_app, open_page):
+    page = open_page(small_app, 360)
+    page.get_by_role("button", name=re.compile("Ferry Code")).click()
+    expect(page.locator("#row .question").first).to_contain_text("Ferry Code")
+    expect(page.locator("#row .question").first).to_be_in_viewport()
+
+
+def test_pages_turn(app, open_page):
+    if len(RELEASED) <= browse.PAGE:
+        pytest.skip("data/ holds no more rows than one page shows")
+    page = open_page(app)
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator(".pager")).to_contain_text("Page 2 of")
+    expect(page.locator(".rows .question").first).to_have_text(RELEASED[browse.PAGE]["question"])
+
+
+def test_the_recorder_would_notice_a_request_that_leaves(small_app, open_page):
+    page = open_page(small_app)
+    page.evaluate("fetch('http://example.invalid/').catch(() => null)")
+    assert open_page.recorder.foreign == ["http://example.invalid/"]
+    open_page.recorder.foreign.clear()

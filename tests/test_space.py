@@ -1,0 +1,165 @@
+"""The Space without a browser: what it renders, what it refuses, and the story that it tells of a run."""
+
+import html
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from generation.errors import UsageError
+from generation.records import Candidate, Coreference, Sentence, Span
+from space import browse, passage
+from tests.helpers import candidate_of, section_of
+from tests.space_rows import ROWS
+
+HOSTILE = next(row for row in ROWS if row["id"] == "hostile-1")
+
+
+class Tags(HTMLParser):
+    """The tags, attributes and text of a page as a browser's parser sees them."""
+
+    def __init__(self, page: str):
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def passage_of(text: str, *spans: tuple[str, int, int]) -> str:
+    ends = [Span(0, start, end, text[start:end]) for _, start, end in spans]
+    links = tuple(Coreference("nominal", a, b) for a, b in zip(ends[::2], ends[1::2], strict=True))
+    return passage.drawn([Sentence(text, 0, len(text))], text, Candidate("q?", "a", (0, 1), links))
+
+
+# passage
+
+
+def test_a_hostile_row_adds_no_tag_and_no_attribute_of_its_own():
+    seen = Tags(browse.opened(HOSTILE) + browse.listed(browse.Shelf(ROWS), browse.Filters()))
+    assert not {"script", "img", "b", "h1"} & set(seen.tags)
+    assert not [name for name, _ in seen.attributes if name.startswith("on")]
+    assert "<script>window.hacked = 1</script>" in seen.text
+
+
+def test_control_and_bidi_characters_are_named_and_not_sent():
+    page = browse.opened(HOSTILE)
+    assert not set(page) & set("\u202e\u202c\u0007\u200b")
+    for name in ("U+202E", "U+202C", "U+0007", "U+200B"):
+        assert name in page
+
+
+@given(st.text(max_size=80), st.lists(st.integers(0, 80), min_size=4, max_size=4))
+@settings(max_examples=150, deadline=None)
+def test_marks_never_lose_double_or_reorder_a_character(text, cuts):
+    cuts = sorted(min(c, len(text)) for c in cuts)
+    page = passage_of(text, ("mention", cuts[0], cuts[2]), ("antecedent", cuts[1], cuts[3]))
+    body = re.search(r'<p dir="auto">(.*?)</p></li>', page, re.DOTALL)[1]
+    body = re.sub(r'<span class="tag">\d+</span>', "", body)
+    body = re.sub(r'<span class="code-point"[^>]*>U\+([0-9A-F]+)</span>', lambda m: f"&#x{m[1]};", body)
+    assert "".join(_shown(re.sub(r"</?mark[^>]*>", "", body))) == text
+
+
+def _shown(page: str) -> str:
+    """Undo the escapes; html.unescape would swallow control characters that a reference names."""
+    named = re.sub(r"&#x([0-9A-F]+);", lambda m: chr(int(m[1], 16)), page)
+    return html.unescape(named) if "&" in page else named
+
+
+def test_required_sentences_are_told_in_words_too():
+    page = browse.opened(ROWS[1])
+    assert page.count('<span class="sr">, required</span>') == 3
+
+
+@pytest.mark.parametrize(
+    "span", [Span(7, 0, 2, "It"), Span(0, -1, -1, "It"), Span(0, 0, 2, "Xx"), Span(-1, 0, 2, "It")]
+)
+def test_a_span_that_is_not_in_its_sentence_is_left_out(span):
+    section = section_of("It rains.", "It pours.")
+    draft = candidate_of(indices=(0, 1), coreferences=[Coreference("pronominal", span, Span(1, 0, 2, "It"))])
+    page = passage.drawn(section.sentences, section.text, draft)
+    assert page.count("data-mention") == 0
+    assert page.count("data-antecedent") == 1
+
+
+def test_far_sentences_of_a_long_passage_are_folded_and_required_ones_are_not():
+    page = browse.opened(next(row for row in ROWS if row["id"] == "far-1"))
+    folds = re.findall(r"<details>.*?</details>", page, re.DOTALL)
+    assert [re.search("<summary>(.*?)</summary>", f)[1] for f in folds[:1]] == ["Sentences 2 to 15"]
+    assert not any("required" in fold for fold in folds)
+
+
+# browse
+
+
+@pytest.mark.parametrize(
+    ("filters", "ids"),
+    [
+        ({}, [row["id"] for row in ROWS]),
+        ({"article": "Ferry Code"}, ["far-1"]),
+        ({"kind": "nominal"}, ["orchard-2"]),
+        ({"kind": "mixed"}, ["orchard-4"]),
+        ({"required_sentences": 3}, ["orchard-2", "orchard-4"]),
+        ({"min_distance": 2}, ["orchard-2", "orchard-4", "far-1"]),
+        ({"min_distance": 2, "max_distance": 2}, ["orchard-2", "orchard-4"]),
+        ({"max_distance": 1}, ["orchard-1", "orchard-3", "hostile-1"]),
+        ({"text": "TELLER  wanted"}, ["orchard-1", "orchard-2", "orchard-3", "orchard-4"]),
+        ({"text": "two coins"}, ["far-1"]),
+        ({"text": "nowhere"}, []),
+        ({"article": "Linden Orchard Act", "kind": "pronominal", "max_distance": 1}, ["orchard-1", "orchard-3"]),
+    ],
+)
+def test_filters(filters, ids):
+    assert [row["id"] for row in browse.Shelf(ROWS).find(browse.Filters(**filters))] == ids
+
+
+def test_the_list_counts_what_fits_and_pages_it():
+    many = browse.Shelf([{**row, "id": f"{row['id']}-{n}"} for n in range(5) for row in ROWS])
+    first, last = browse.listed(many, browse.Filters()), browse.listed(many, browse.Filters(), page=99)
+    assert "30 questions" in first and "Page 1 of 4" in first and first.count("data-id") == browse.PAGE
+    assert "Page 4 of 4" in last and last.count("data-id") == 30 - 3 * browse.PAGE
+    assert "10 of 30 questions" in browse.listed(many, browse.Filters(required_sentences=3))
+
+
+def test_no_match_and_no_data_are_told_apart():
+    assert "Clear filters" in browse.listed(browse.Shelf(ROWS), browse.Filters(text="nowhere"))
+    assert "No rows yet" in browse.listed(browse.Shelf([]), browse.Filters())
+
+
+def test_an_unknown_id_is_one_sentence():
+    with pytest.raises(UsageError, match="no question with this id"):
+        browse.Shelf(ROWS).get("nothing")
+
+
+def test_a_row_shows_its_rounds_from_the_provenance():
+    pair = {k: ROWS[0][k] for k in ("question", "answer", "required_sentence_indices", "coreferences")}
+    verdict = {"reviewer": "content_cohesion", "is_quality": False, "reason": "Too vague.", "problems": ["other"]}
+    page = browse.opened(ROWS[0], {"rounds": [{"index": 0, **pair, "verdicts": [verdict]}]})
+    assert "Content cohesion</b> rejects" in page and "Too vague." in page and "another reason" in page
+
+
+# the app
+
+
+def test_importing_the_app_reads_no_data_and_starts_nothing():
+    code = "import sys, app; sys.exit('spacy' in sys.modules or 'openai' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_analytics_are_off_before_gradio_is_imported():
+    code = "import app, os; print(os.environ['GRADIO_ANALYTICS_ENABLED'])"
+    environment = {**os.environ, "GRADIO_ANALYTICS_ENABLED": "True"}
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    assert ran.stdout.strip() == "False"
