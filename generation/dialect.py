@@ -5,6 +5,7 @@ beside it, a JSON object, or the prompt's words alone. Servers answer 400, or ev
 """
 
 import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
@@ -48,6 +49,7 @@ class Dialect:
         self.takes_temperature = True
         self.takes_system = True
         self._note = note
+        self._formats: dict[str, dict[str, Any]] = {}
         self._search_done: asyncio.Event | None = None
         self._quiet_until = 0.0
 
@@ -84,8 +86,14 @@ class Dialect:
         if request.max_tokens is not None:
             body[self.max_tokens_name] = request.max_tokens
         if request.schema is not None and mode != "plain":
-            body["response_format"] = _response_format(request.schema, mode)
+            body["response_format"] = self._response_format(request.schema, mode)
         return body | self.extra
+
+    def _response_format(self, schema: Mapping[str, Any], mode: Mode) -> dict[str, Any]:
+        name = f"{mode} {canonical(schema)}"
+        if name not in self._formats:
+            self._formats[name] = _response_format(schema, mode)
+        return self._formats[name]
 
     async def _search(self, request: "Request", send: Send) -> "Reply":
         refusals: list[ModelError] = []
@@ -152,6 +160,19 @@ class Dialect:
             self.takes_system = False
             return "System messages are put into the first user message"
         return ""
+
+
+_canonical: dict[int, tuple[Mapping[str, Any] | None, str]] = {}
+
+
+def canonical(schema: Mapping[str, Any] | None) -> str:
+    """A schema as canonical JSON; remembered by identity, since a run has few schemas, unchanging, and many calls."""
+    known = _canonical.get(id(schema))
+    if known is None or known[0] is not schema:
+        if len(_canonical) >= 64:
+            _canonical.clear()
+        known = _canonical[id(schema)] = (schema, json.dumps(schema, sort_keys=True))
+    return known[1]
 
 
 def _response_format(schema: Mapping[str, Any], mode: Mode) -> dict[str, Any]:

@@ -8,6 +8,7 @@
      |   +- PromptError          a prompt set: missing file, unknown placeholder
      |   +- InvariantError       a row that breaks an invariant of the dataset
      |   +- JournalError         a journal that is damaged, foreign or locked
+     +- CircuitError             calls fail one after the other: the run stops, to be resumed
      +- ModelError               the model or its server
          +- AuthError            401, 402 or 403: the key or its account
          +- RequestError         400, 404, 422: the request, the model's name or the address
@@ -56,6 +57,10 @@ class InvariantError(InputError):
 
 class JournalError(InputError):
     """A journal that cannot be opened or trusted."""
+
+
+class CircuitError(CraqanError):
+    """No further call is worth sending; what is done is kept, and the same command goes on from there."""
 
 
 class ModelError(CraqanError):

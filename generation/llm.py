@@ -3,12 +3,13 @@
 import asyncio
 import json
 import random
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from generation.dialect import Dialect
+from generation.dialect import Dialect, canonical
 from generation.errors import (
     ConnectError,
     ModelError,
@@ -27,6 +28,9 @@ DEFAULT_TIMEOUT = 60.0
 DEFAULT_RETRIES = 4
 LONGEST_WAIT = 120.0
 """Seconds; a server that asks for a longer pause gets none: the call fails and says how long it was asked to wait."""
+
+RETRIED = (RateLimitError, ServerError, ConnectError, ModelTimeoutError)
+"""Errors after which the same request may be answered if it is sent again."""
 
 T = TypeVar("T")
 
@@ -54,7 +58,8 @@ class Request:
 class Reply:
     """What came back, unread: `text` is the assistant's message, `raw` the server's whole answer as it came.
 
-    `refusal` is the model's own refusal where the server reports one apart from the text.
+    `refusal` is the model's own refusal where the server reports one apart from the text. `seconds` is how long the
+    server took, `limits` the rate limits that it named, `stored` says that a journal gave it and nothing was paid.
     """
 
     text: str
@@ -64,6 +69,8 @@ class Reply:
     refusal: str = ""
     raw: str = field(default="", repr=False)
     limits: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    seconds: float = field(default=0.0, compare=False)
+    stored: bool = field(default=False, compare=False)
 
 
 class Chat(Protocol):
@@ -151,11 +158,12 @@ class OpenAIChat:
             attempt += 1
 
     async def _send(self, body: dict[str, Any]) -> Reply:
+        started = time.monotonic()
         answered = await self._transport.post(body)
         text = self._key.hidden_in(answered.body)
         if answered.status != 200:
             raise error_of(self._transport.host, self.model, answered.status, answered.headers, text)
-        return read_body(self._transport.host, text, answered.headers)
+        return read_body(self._transport.host, text, answered.headers, time.monotonic() - started)
 
     def _note(self, sentence: str) -> None:
         note = f"{self.model} at {self._transport.host}: {sentence}"
@@ -180,7 +188,7 @@ def pause(error: ModelError, attempt: int, backoff: float = 0.5) -> float | None
     A wait that the server asked for is kept to, with a little jitter on top; one beyond LONGEST_WAIT is not begun.
     A time-out is asked again once only: the next one costs as much.
     """
-    if not isinstance(error, RateLimitError | ServerError | ConnectError | ModelTimeoutError):
+    if not isinstance(error, RETRIED):
         return None
     if isinstance(error, ModelTimeoutError) and attempt >= 1:
         return None
@@ -279,8 +287,7 @@ def _again(request: Request, earlier: str, problem: str) -> Request:
 def _sameness(request: Request) -> tuple[Any, ...]:
     """Equal for requests that are sent alike."""
     messages = tuple(tuple(sorted(message.items())) for message in request.messages)
-    schema = None if request.schema is None else json.dumps(request.schema, sort_keys=True)
-    return messages, request.temperature, schema, request.max_tokens
+    return messages, request.temperature, canonical(request.schema), request.max_tokens
 
 
 def _transport(base_url: str | None, api_key: str | None, timeout: float | None, client: Any) -> Transport:

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -122,7 +123,7 @@ class Prompt:
             wanted, given = (", ".join(sorted(names)) or "nothing" for names in (self.placeholders, values))
             raise PromptError(f"The prompt {self.name} takes {wanted}, but was given {given}.")
         data = {name: value if isinstance(value, Data) else as_data(value) for name, value in values.items()}
-        parts = [_fill(part, data) for part in _parts(self.text)]
+        parts = [_fill(pieces, data) for pieces in _pieces(self.text)]
         roles = ("system", "user") if len(parts) == 2 else ("user",)
         return tuple({"role": role, "content": part.strip()} for role, part in zip(roles, parts, strict=True))
 
@@ -247,12 +248,30 @@ def _parts(text: str) -> list[str]:
     return [_COMMENT.sub("", part) for part in _USER.split(text)]
 
 
-def _fill(part: str, data: Mapping[str, str]) -> str:
-    marker = _MARKER.search(part)
-    if marker is None:
-        return Template(part).substitute(data)
-    (only,) = data.values()
-    return part[: marker.start()] + only + part[marker.end() :]
+@lru_cache(maxsize=64)
+def _pieces(text: str) -> tuple[tuple[str, ...], ...]:
+    """Each message cut at its placeholders, once for each prompt: text at even places, names at odd ones."""
+    return tuple(map(_cut, _parts(text)))
+
+
+def _cut(part: str) -> tuple[str, ...]:
+    if (marker := _MARKER.search(part)) is not None:
+        return part[: marker.start()], "", part[marker.end() :]  # no name: the only value there is
+    pieces, end = [""], 0
+    for match in Template.pattern.finditer(part):
+        pieces[-1] += part[end : match.start()]
+        if name := match["named"] or match["braced"]:
+            pieces += [name, ""]
+        else:
+            pieces[-1] += "$"
+        end = match.end()
+    pieces[-1] += part[end:]
+    return tuple(pieces)
+
+
+def _fill(pieces: Sequence[str], data: Mapping[str, str]) -> str:
+    only = next(iter(data.values()), "")
+    return "".join((data[piece] if piece else only) if place % 2 else piece for place, piece in enumerate(pieces))
 
 
 def _load_or_ours(name: str, folder: Path, notes: list[str]) -> Prompt:

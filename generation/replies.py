@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from generation.llm import Reply
 
 _FENCE = re.compile(r"```[\w-]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```", re.DOTALL)
-_FILTER_CODES = ("content_filter", "responsibleaipolicyviolation", "content_policy")
+_FILTER_CODES = ("content_filter", "responsibleaipolicyviolation", "content_policy", "requires moderation")
 _EMPTY_ACCOUNT = ("insufficient_quota", "billing_hard_limit", "credit balance")
 
 
-def read_body(host: str, body: str, headers: Mapping[str, str] | None = None) -> "Reply":
+def read_body(host: str, body: str, headers: Mapping[str, str] | None = None, seconds: float = 0.0) -> "Reply":
     """The Reply in a chat completion's body; raises ServerError if it is none, or the error that it carries."""
     from generation.llm import Reply
 
@@ -52,7 +52,8 @@ def read_body(host: str, body: str, headers: Mapping[str, str] | None = None) ->
         ) from None
     limits = {name: value for name, value in (headers or {}).items() if name.startswith("x-ratelimit")}
     finish = str(choice.get("finish_reason") or "")
-    return Reply(text, _usage(answer.get("usage")), str(answer.get("model") or ""), finish, refusal, body, limits)
+    model = str(answer.get("model") or "")
+    return Reply(text, _usage(answer.get("usage")), model, finish, refusal, body, limits, seconds)
 
 
 def usable(reply: "Reply") -> "Reply":

@@ -120,7 +120,7 @@ class AiohttpTransport:
     async def post(self, payload: Mapping[str, Any]) -> Answered:
         import aiohttp
 
-        data = json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        data = _encoded(payload)
         try:
             async with self._here().post(self._target, data=data, allow_redirects=False) as response:
                 body = await response.read()
@@ -195,6 +195,16 @@ class ClientTransport:
 
     async def aclose(self) -> None:
         """Leave the client open: it is the caller's."""
+
+
+def _encoded(payload: Mapping[str, Any]) -> bytes:
+    """The body's bytes; half a surrogate pair, which no UTF-8 can hold, becomes a question mark."""
+    import orjson
+
+    try:
+        return orjson.dumps(payload)
+    except orjson.JSONEncodeError:
+        return json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

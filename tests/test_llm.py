@@ -644,3 +644,8 @@ async def test_unusable_replies_are_counted_since_they_were_paid():
             with pytest.raises(errors.LengthError):
                 await scoped(request_of(role="generator"))
     assert scoped.usage["generator"].completion_tokens == 20
+
+
+async def test_half_a_surrogate_pair_in_a_passage_does_not_stop_the_call():
+    _, server, _ = await asked(["x"], request_of("caf\udce9 and \u00e9"))
+    assert server.requests[0]["messages"][0]["content"] == "caf? and \u00e9"
