@@ -1,0 +1,296 @@
+"""Every call on disk before its reply is used: what was asked, what was answered, what it took.
+
+A journal is one SQLite file in WAL mode. A call is found again by the hash of everything that is sent, so a changed
+prompt, model or parameter misses, while another order, concurrency or time-out hits. What is kept is the server's raw
+answer; it is read anew at every use, so a changed reader costs nothing. Long texts are kept once, however often sent.
+
+Replies that arrive together are committed together. A commit outlives the process (kill -9) at once; a power cut may
+cost the last moments, never the file. Two processes may share a journal: what the first has stored the second uses.
+"""
+
+import asyncio
+import json
+import random
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from generation.calls import Asked, Call, raw_of, read_raw, writable
+from generation.errors import JournalError, ModelError
+from generation.llm import Chat, Reply, Request
+from generation.records import Usage
+from generation.replies import usable
+
+APPLICATION_ID = 0x43526151  # "CRaQ"
+VERSION = 1
+BUSY_S = 30.0
+_CHECKED_BYTES = 64_000_000  # a larger file is not read through at opening; damage shows when a page is used
+_KNOWN_TEXTS = 10_000
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS texts (sha256 TEXT PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS calls (
+    key TEXT PRIMARY KEY, identity TEXT NOT NULL, role TEXT NOT NULL, scope TEXT NOT NULL, asking INTEGER NOT NULL,
+    request TEXT NOT NULL, status TEXT NOT NULL, reply TEXT, crc32 INTEGER NOT NULL,
+    prompt_tokens INTEGER NOT NULL, cached_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL,
+    asked_at REAL NOT NULL, seconds REAL NOT NULL
+);
+"""
+_KEEP = f"""
+INSERT INTO calls VALUES ({", ".join("?" * 14)}) ON CONFLICT (key) DO UPDATE SET
+    status = excluded.status, reply = excluded.reply, crc32 = excluded.crc32, role = excluded.role,
+    scope = excluded.scope, prompt_tokens = excluded.prompt_tokens, cached_tokens = excluded.cached_tokens,
+    completion_tokens = excluded.completion_tokens, asked_at = excluded.asked_at, seconds = excluded.seconds
+WHERE reply IS NULL
+"""
+_COLUMNS = """key, identity, role, scope, asking, request, status, reply, crc32,
+    prompt_tokens, cached_tokens, completion_tokens, asked_at, seconds"""
+
+
+class Journal:
+    """The calls of one or many runs, in one file. Use it in one thread; close it, or use `with`.
+
+    Raises JournalError where the file is damaged, of another program, of a newer version, or cannot be written; such a
+    file is left as it is. `create=False` refuses to make a new one.
+    """
+
+    def __init__(self, path: Path | str, *, create: bool = True) -> None:
+        self.path = Path(path)
+        if not create and not self.path.is_file():
+            raise JournalError(f"{self.path} does not exist; name the folder of a run that asked a model.")
+        self._waiting: list[_Waiting] = []
+        self._known: set[str] = set()
+        with self._told():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+        try:
+            with self._told():
+                self._prepare_in_turn()
+        except JournalError:
+            self._db.close()
+            raise
+
+    def find(self, key: str) -> Reply | None:
+        """The stored reply, read anew and marked `stored`, or None."""
+        with self._told():
+            row = self._db.execute("SELECT reply, crc32, seconds FROM calls WHERE key = ?", (key,)).fetchone()
+        return None if row is None else self._reply(*row)
+
+    async def keep(self, asked: Asked, reply: Reply | None, status: str) -> Reply | None:
+        """Store a call, and return once it is committed.
+
+        Returns `reply`, or the one that another process stored first: that one has been used and must stay the answer.
+        """
+        request = asked.request
+        raw, usage, seconds = None, Usage(), 0.0
+        if reply is not None:
+            raw, usage, seconds = raw_of(reply), reply.usage, reply.seconds
+        who = (asked.key, writable(asked.identity), writable(request.role), writable(request.scope), request.asking)
+        tokens = (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens)
+        row = (*who, asked.sent, status, raw, _crc32(raw), *tokens, time.time() - seconds, seconds)
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
+            loop.call_soon(self._commit)
+        self._waiting.append(_Waiting(row, asked.texts, loop.create_future()))
+        return reply if await self._waiting[-1].was_first else self.find(asked.key)
+
+    def calls(self) -> Iterator[Call]:
+        """Every call, in the order in which they were first stored."""
+        with self._told():
+            for row in self._db.execute(f"SELECT {_COLUMNS} FROM calls ORDER BY rowid"):
+                yield self._call(*row)
+
+    def paid(self) -> dict[str, Usage]:
+        """Answered calls and their tokens by identity: what all runs on this journal have cost."""
+        sums = "count(reply), total(prompt_tokens), total(cached_tokens), total(completion_tokens)"
+        with self._told():
+            rows = self._db.execute(f"SELECT identity, {sums} FROM calls GROUP BY identity").fetchall()
+        return {identity: Usage(*map(int, counts)) for identity, *counts in rows}
+
+    def close(self) -> None:
+        """Commit what waits and close the file."""
+        self._commit()
+        with self._told():
+            self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _prepare_in_turn(self) -> None:
+        """Prepare; several processes that make one file at once get in each other's way, and try again."""
+        give_up = time.monotonic() + BUSY_S
+        while True:
+            try:
+                return self._prepare()
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > give_up:
+                    raise
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            time.sleep(random.uniform(0.01, 0.1))
+
+    def _prepare(self) -> None:
+        self._db.execute("BEGIN")  # one look at the file, while others may be making it
+        ours = self._is_ours()
+        self._db.execute("COMMIT")
+        if self.path.stat().st_size <= _CHECKED_BYTES:
+            problem = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if problem != "ok":
+                raise sqlite3.DatabaseError(problem)
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute("PRAGMA wal_autocheckpoint = 4000")
+        if not ours:
+            self._create()
+
+    def _create(self) -> None:
+        self._db.execute("BEGIN IMMEDIATE")
+        self._is_ours()  # another process may have made it meanwhile
+        for statement in _SCHEMA.split(";"):
+            self._db.execute(statement)
+        self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        self._db.execute(f"PRAGMA user_version = {VERSION}")
+        self._db.execute("COMMIT")
+
+    def _is_ours(self) -> bool:
+        """False for an empty file; raises for a foreign one, before anything is written to it."""
+        owner = self._db.execute("PRAGMA application_id").fetchone()[0]
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if owner != APPLICATION_ID and (owner or tables):
+            raise JournalError(f"{self.path} belongs to another program and is left as it is; choose another folder.")
+        if owner == APPLICATION_ID and version > VERSION:
+            raise JournalError(f"{self.path} was made by a newer CRaQAn; use that version, or another folder.")
+        return bool(owner == APPLICATION_ID)
+
+    def _commit(self) -> None:
+        """One transaction for all that wait, then tell them."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        try:
+            with self._told():
+                self._db.execute("BEGIN IMMEDIATE")
+                firsts = [self._insert(w) for w in waiting]
+                self._db.execute("COMMIT")
+        except JournalError as error:
+            self._known.clear()
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            for w in waiting:
+                if not w.was_first.done():
+                    w.was_first.set_exception(JournalError(str(error)))
+            return
+        for w, first in zip(waiting, firsts, strict=True):
+            if not w.was_first.done():
+                w.was_first.set_result(first)
+
+    def _insert(self, waiting: "_Waiting") -> bool:
+        """False if the call was answered before, by another process."""
+        for sha256, text in waiting.texts.items():
+            if sha256 not in self._known:
+                self._db.execute("INSERT OR IGNORE INTO texts VALUES (?, ?)", (sha256, text))
+                self._known.add(sha256)
+        if len(self._known) > _KNOWN_TEXTS:
+            self._known.clear()
+        return self._db.execute(_KEEP, waiting.row).rowcount == 1
+
+    def _reply(self, raw: str | None, crc32: int, seconds: float) -> Reply | None:
+        if raw is not None and _crc32(raw) != crc32:
+            raise self._trouble("a reply differs from what was stored")
+        return None if raw is None else read_raw(raw, seconds)
+
+    def _call(self, key: str, identity: str, role: str, scope: str, asking: int, request: str, status: str, *rest: Any):
+        raw, crc32, prompt, cached, completion, asked_at, seconds = rest
+        usage = Usage(int(raw is not None), prompt, cached, completion)
+        messages, temperature, schema, max_tokens = json.loads(request, object_hook=self._lengthened)
+        asked = Request(tuple(messages), temperature, json.loads(schema or "null"), max_tokens, asking, role, scope)
+        reply = self._reply(raw, crc32, seconds)
+        return Call(key, identity, asked, status, reply, usage, asked_at, seconds)
+
+    def _lengthened(self, value: dict[str, Any]) -> Any:
+        """Put a long text back in its place."""
+        if value.keys() != {"sha256"}:
+            return value
+        row = self._db.execute("SELECT text FROM texts WHERE sha256 = ?", (value["sha256"],)).fetchone()
+        if row is None:
+            raise self._trouble("a text is missing")
+        return row[0]
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, sqlite3.Error, sqlite3.Warning) as error:
+            raise self._trouble(error) from error
+
+    def _trouble(self, error: object) -> JournalError:
+        words = str(error)
+        if "locked" in words:
+            return JournalError(f"{self.path} is held by another process ({words}); wait for it, then run again.")
+        if "full" in words:
+            return JournalError(f"No room left to write {self.path} ({words}); free some, then run again to go on.")
+        if any(word in words for word in ("malformed", "not a database", "differs", "missing", "corrupt", "***")):
+            return JournalError(f"{self.path} is damaged or no journal ({words}) and is left as it is; move it away.")
+        return JournalError(f"{self.path} cannot be used as a journal: {words}.")
+
+
+class Journaled:
+    """A chat that asks each thing once: what the journal holds is not asked again, what is answered is kept first.
+
+    Equal requests at the same time are asked once. Replies that are of no use are kept too, since they were paid, and
+    raise the same error again; failures without an answer are noted, and asked again.
+    """
+
+    def __init__(self, chat: Chat, journal: Journal) -> None:
+        self.chat = chat
+        self.journal = journal
+        self._flights: dict[str, asyncio.Future[None]] = {}
+
+    @property
+    def identity(self) -> str:
+        return self.chat.identity
+
+    async def __call__(self, request: Request) -> Reply:
+        asked = Asked.of(self.identity, request)
+        while True:
+            if (stored := self.journal.find(asked.key)) is not None:
+                return usable(stored)
+            if (flight := self._flights.get(asked.key)) is None:
+                break
+            await asyncio.wait([flight])
+        landed = self._flights[asked.key] = asyncio.get_running_loop().create_future()
+        try:
+            return await self._ask(asked)
+        finally:
+            del self._flights[asked.key]
+            landed.set_result(None)
+
+    async def _ask(self, asked: Asked) -> Reply:
+        try:
+            reply = await self.chat(asked.request)
+        except ModelError as error:
+            kept = await self.journal.keep(asked, error.reply, type(error).__name__)
+            if kept is None or kept is error.reply:
+                raise
+            return usable(kept)
+        return usable(await self.journal.keep(asked, reply, "ok") or reply)
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    row: tuple[Any, ...]
+    texts: Mapping[str, str]
+    was_first: "asyncio.Future[bool]"
+
+
+def _crc32(raw: str | None) -> int:
+    return 0 if raw is None else zlib.crc32(raw.encode())
