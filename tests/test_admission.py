@@ -1,0 +1,322 @@
+"""Admission: in order, within the limits, patient with a server in trouble, and done at once where nothing helps."""
+
+import asyncio
+import time
+
+import pytest
+
+from generation import errors
+from generation.admission import Admission
+from generation.journal import Journal, Journaled
+from generation.llm import OpenAIChat, Reply, Request
+from generation.rates import Rate, named_wait
+from generation.records import Usage
+from tests.model_server import Canned, ModelServer, failing
+
+
+def request_of(text: str = "Hi.", **fields) -> Request:
+    return Request(({"role": "user", "content": text},), **fields)
+
+
+class Fake:
+    """A chat that answers after `delay` by `answer(number of the call)`; keeps order and height of the traffic."""
+
+    identity = "x y"
+
+    def __init__(self, answer=lambda n: Reply("ok", Usage(1, 80, 0, 20)), delay=0.01):
+        self.answer, self.delay = answer, delay
+        self.texts: list[str] = []
+        self.times: list[float] = []
+        self.in_flight = self.peak = 0
+
+    async def __call__(self, request: Request) -> Reply:
+        self.texts.append(request.messages[0]["content"])
+        self.times.append(time.monotonic())
+        self.in_flight += 1
+        self.peak = max(self.peak, self.in_flight)
+        try:
+            await asyncio.sleep(self.delay)
+            result = self.answer(len(self.texts))
+        finally:
+            self.in_flight -= 1
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+
+async def flood(chat, count: int, **fields):
+    calls = (chat(request_of(str(n), priority=(n,), **fields)) for n in range(count))
+    return await asyncio.gather(*calls, return_exceptions=True)
+
+
+async def test_no_more_calls_than_the_limit_are_in_flight_and_never_fewer_while_calls_wait():
+    fake = Fake()
+    started = time.monotonic()
+    await flood(Admission(fake, 8), 80)
+    assert fake.peak == 8
+    assert time.monotonic() - started < 10 * 0.01 * 5
+
+
+async def test_the_smallest_priority_goes_first_and_equals_in_order_of_arrival():
+    fake = Fake()
+    admission = Admission(fake, 1)
+    order = [(2, 0), (1, 1), (1, 0), (1, 0), (3, 0)]
+    await asyncio.gather(*(admission(request_of(str(n), priority=p)) for n, p in enumerate(order)))
+    assert fake.texts == ["0", "2", "3", "1", "4"]
+
+
+async def test_cancelled_calls_leave_no_slot_taken_and_none_doubled():
+    fake = Fake(delay=0.02)
+    admission = Admission(fake, 2)
+    calls = [asyncio.create_task(admission(request_of(str(n)))) for n in range(20)]
+    for n, call in enumerate(calls):
+        if n % 3 == 0:
+            await asyncio.sleep(0.002)
+            call.cancel()
+    await asyncio.gather(*calls, return_exceptions=True)
+    assert admission.in_flight == 0 and admission.waiting == 0
+    await flood(admission, 6)
+    assert fake.peak == 2
+
+
+async def test_a_call_cancelled_in_the_moment_it_is_let_through_gives_its_slot_on():
+    admission = Admission(Fake(delay=0.01), 1)
+    first, second, third = (asyncio.create_task(admission(request_of())) for _ in range(3))
+    await first
+    second.cancel()  # its turn has come, but it has not run yet
+    await asyncio.wait_for(third, 1)
+    assert admission.in_flight == 0
+
+
+async def test_a_429_storm_cuts_the_window_and_every_call_is_answered():
+    room = 10
+
+    def script(request):
+        return failing(429) if server.in_flight > room else Canned("ok", delay=0.02)
+
+    with ModelServer(script) as server:
+        async with OpenAIChat("tiny", server.url, retries=0) as chat:
+            admission = Admission(chat, 64, backoff=0.02)
+            results = await flood(admission, 400)
+            assert all(isinstance(r, Reply) for r in results)
+            assert admission.refused < 400, "fewer refused than answered"
+            assert admission.window < 40
+
+
+async def test_a_lone_429_does_not_cost_the_window():
+    fake = Fake(lambda n: errors.RateLimitError("slow", status=429) if n % 50 == 0 else Reply("ok"))
+    admission = Admission(fake, 8, backoff=0.01)
+    results = await flood(admission, 300)
+    assert all(isinstance(r, Reply) for r in results) and admission.window == 8
+
+
+async def test_after_a_cut_the_window_grows_again():
+    fake = Fake(lambda n: errors.RateLimitError("slow") if n <= 8 else Reply("ok"))
+    admission = Admission(fake, 8, backoff=0.01)
+    results = await flood(admission, 200)
+    assert all(isinstance(r, Reply) for r in results)
+    assert admission.refused >= 8 and admission.window == 8
+
+
+async def test_retry_after_holds_all_calls_once_the_limit_is_reached_for_all():
+    def script(request):
+        early = time.monotonic() - server.calls[0].at < 1
+        return failing(429, retry_after="1") if early else "ok"
+
+    with ModelServer(script) as server:
+        async with OpenAIChat("tiny", server.url, retries=0) as chat:
+            results = await flood(Admission(chat, 12, backoff=0.01), 40)
+        assert all(isinstance(r, Reply) for r in results)
+        assert len(server.calls) <= 40 + 12 + 2, "after two refusals no call is wasted on a server that said when"
+
+
+async def test_a_wait_beyond_all_bounds_stops_the_run_and_says_so():
+    with ModelServer(lambda _: failing(429, retry_after="3600")) as server:
+        async with OpenAIChat("tiny", server.url, retries=0) as chat:
+            results = await flood(Admission(chat, 2), 20)
+        assert len(server.calls) <= 2
+    assert {type(r) for r in results} == {errors.CircuitError}
+    assert "3600" in str(results[0])
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 404])
+async def test_a_wrong_key_or_model_stops_all_calls_at_once(status):
+    with ModelServer(lambda _: failing(status, "no")) as server:
+        async with OpenAIChat("tiny", server.url, retries=0) as chat:
+            results = await flood(Admission(chat, 4), 100)
+        assert len(server.calls) <= 4
+    assert {type(r) for r in results} == {errors.CircuitError}
+    assert isinstance(results[0].__cause__, errors.AuthError | errors.RequestError)
+
+
+async def test_a_key_that_is_revoked_in_mid_run_stops_the_run():
+    with ModelServer([*["ok"] * 20, *[failing(401)] * 80]) as server:
+        async with OpenAIChat("tiny", server.url, retries=0) as chat:
+            results = await flood(Admission(chat, 4), 100)
+        assert len(server.calls) <= 24
+    assert sum(isinstance(r, Reply) for r in results) == 20
+    assert sum(isinstance(r, errors.CircuitError) for r in results) == 80
+
+
+async def test_one_forbidden_passage_in_mid_run_fails_alone():
+    with ModelServer(lambda r: failing(403) if r["messages"][0]["content"] == "7" else "ok") as server:
+        async with OpenAIChat("tiny", server.url, retries=0) as chat:
+            results = await flood(Admission(chat, 1), 20)
+    assert [type(r) for r in results] == [errors.AuthError if n == 7 else Reply for n in range(20)]
+
+
+async def test_a_server_that_goes_away_and_comes_back_loses_nothing():
+    told: list[str] = []
+    with ModelServer(lambda _: Canned("ok", delay=0.02)) as server:
+        async with OpenAIChat("tiny", server.url, retries=0) as chat:
+            admission = Admission(chat, 16, retries=1, backoff=0.05, notify=told.append)
+            calls = asyncio.create_task(flood(admission, 300))
+            await asyncio.sleep(0.15)
+            await asyncio.to_thread(server.go_away)
+            reached = len(server.calls)
+            await asyncio.sleep(1.5)
+            await asyncio.to_thread(server.come_back)
+            results = await calls
+            assert admission.window == 16
+        assert len(server.calls) - reached < 310
+    assert all(isinstance(r, Reply) for r in results)
+    assert [sentence.split()[0] for sentence in told] == ["Waiting", "The"]
+
+
+async def test_an_outage_is_probed_by_single_calls_with_pauses():
+    down = Fake(lambda n: errors.ServerError("down", status=503) if n < 40 else Reply("ok"), delay=0.001)
+    admission = Admission(down, 16, retries=1, backoff=0.05)
+    results = await flood(admission, 16)
+    assert all(isinstance(r, Reply) for r in results)
+    gaps = [b - a for a, b in zip(down.times[20:39], down.times[21:40], strict=False)]
+    assert min(gaps) > 0.02
+
+
+async def test_a_server_that_never_comes_back_stops_the_run_within_the_patience():
+    with ModelServer([]) as server:
+        url = server.url
+    async with OpenAIChat("tiny", url, retries=0) as chat:
+        started = time.monotonic()
+        results = await flood(Admission(chat, 8, patience=0.6, backoff=0.05), 50)
+        assert 0.5 < time.monotonic() - started < 4
+    assert {type(r) for r in results} == {errors.CircuitError}
+    assert "no call was answered" in str(results[0])
+
+
+async def test_a_call_with_a_fault_of_its_own_fails_after_its_retries_and_the_others_go_on():
+    def script(request):
+        return failing(500) if request["messages"][0]["content"] == "7" else "ok"
+
+    with ModelServer(script) as server:
+        async with OpenAIChat("tiny", server.url, retries=0) as chat:
+            results = await flood(Admission(chat, 2, retries=2, backoff=0.01), 30)
+        assert [r["messages"][0]["content"] for r in server.requests].count("7") == 3
+    assert [type(r) for r in results] == [errors.ServerError if n == 7 else Reply for n in range(30)]
+
+
+async def test_time_outs_of_one_call_are_few_since_each_may_be_paid_for():
+    def script(request):
+        return Canned(fault="hang") if request["messages"][0]["content"] == "7" else "ok"
+
+    with ModelServer(script) as server:
+        async with OpenAIChat("tiny", server.url, retries=0, timeout=0.1) as chat:
+            results = await flood(Admission(chat, 2, retries=9, backoff=0.01), 30)
+        assert [r["messages"][0]["content"] for r in server.requests].count("7") == 3
+    assert [type(r) for r in results] == [errors.ModelTimeoutError if n == 7 else Reply for n in range(30)]
+
+
+async def test_a_slow_server_is_given_fewer_calls_until_they_end_in_time():
+    work = asyncio.Semaphore(2)  # a server that works on two calls at a time and lets the others wait
+
+    class Slow(Fake):
+        async def __call__(self, request):
+            try:
+                async with asyncio.timeout(0.1), work:
+                    return await super().__call__(request)
+            except TimeoutError:
+                raise errors.ModelTimeoutError("late") from None
+
+    admission = Admission(Slow(delay=0.02), 32, backoff=0.01)
+    results = await flood(admission, 60)
+    assert sum(isinstance(r, Reply) for r in results) >= 58
+    assert admission.window < 32
+
+
+async def test_a_long_row_of_failures_stops_the_run():
+    fake = Fake(lambda n: errors.RequestError("too long", status=400), delay=0)
+    results = await flood(Admission(fake, 4), 200)
+    assert len(fake.texts) <= 60
+    assert isinstance(results[0], errors.RequestError) and isinstance(results[-1], errors.CircuitError)
+
+
+async def test_a_paid_but_useless_reply_keeps_its_error_even_as_the_run_stops(tmp_path):
+    useless = errors.LengthError("cut", reply=Reply("{", Usage(1, 5, 0, 5)))
+    with Journal(tmp_path / "j.sqlite") as journal:
+        results = await flood(Journaled(Admission(Fake(lambda n: useless), 4), journal), 200)
+        stored = [call for call in journal.calls() if call.reply]
+    assert len(stored) == sum(isinstance(r, errors.LengthError) for r in results) >= 50
+
+
+async def test_requests_per_minute_are_kept():
+    fake = Fake(delay=0)
+    started = time.monotonic()
+    await flood(Admission(fake, 50, rpm=60 * 40), 60)
+    elapsed = time.monotonic() - started
+    assert elapsed >= (60 - 40) / 40 - 0.02
+    assert elapsed < 3
+
+
+async def test_tokens_per_minute_are_kept_by_what_was_really_used():
+    fake = Fake(lambda n: Reply("ok", Usage(1, 900, 0, 100)), delay=0)
+    started = time.monotonic()
+    await flood(Admission(fake, 1, tpm=60 * 10_000), 25)
+    assert 1.0 < time.monotonic() - started < 4
+
+
+async def test_limits_in_the_servers_headers_are_kept():
+    headers = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "600ms"}
+    with ModelServer([Canned("ok", headers=headers), "ok"]) as server:
+        async with OpenAIChat("tiny", server.url, retries=0) as chat:
+            await flood(Admission(chat, 1), 2)
+        assert server.calls[1].at - server.calls[0].at >= 0.6
+
+
+@pytest.mark.parametrize(
+    ("limits", "seconds"),
+    [
+        ({}, 0),
+        ({"x-ratelimit-remaining-requests": "5", "x-ratelimit-reset-requests": "9s"}, 0),
+        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m2.5s"}, 62.5),
+        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "20ms"}, 0.02),
+        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "3"}, 3),
+        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "2026-01-01T00:00:00Z"}, 0),
+        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1h"}, 120),
+        ({"x-ratelimit-remaining-tokens": "0"}, 0),
+    ],
+)
+def test_a_named_limit_is_read_and_bounded(limits, seconds):
+    assert named_wait(limits) == pytest.approx(seconds)
+
+
+def test_a_rate_lets_one_seconds_worth_through_and_then_its_pace():
+    rate = Rate(120)
+    assert rate.wait(1, now=100.0) == 0
+    rate.take(1)
+    assert rate.wait(1, now=100.0) == 0
+    rate.take(1)
+    assert rate.wait(1, now=100.0) == pytest.approx(0.5)
+    assert rate.wait(1, now=100.5) == 0
+
+
+def test_an_amount_beyond_a_seconds_worth_goes_alone_and_is_waited_for_afterwards():
+    rate = Rate(600)
+    assert rate.wait(50, now=1.0) == 0
+    rate.take(50)
+    assert rate.wait(1, now=1.0) == pytest.approx(4.1)
+
+
+async def test_admission_works_in_one_event_loop_after_another_and_holds_no_timer():
+    fake = Fake(delay=0)
+    admission = Admission(fake, 2, rpm=6000)
+    await flood(admission, 30)
+    assert admission.waiting == 0 and admission._timer is None
