@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from generation import nlp
 from generation.lexicon import CONTEXT_WORDS, DROPPED_ADVERBS, PERSONAL_PRONOUNS
 from generation.mentions import SUBJECTS, Mention
-from generation.nlp import Parse, subtree
+from generation.nlp import Parse
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -69,7 +70,8 @@ class Writer:
         for mention in used:
             written = self._name(mention)
             first, last = question.find(self.names[mention]), question.rfind(written)
-            if mention.form == "pronoun" and 0 <= first < last:
+            owns = question[last + len(written) :].startswith("'")
+            if mention.form == "pronoun" and 0 <= first < last and not owns:
                 pronoun = self.parse.doc[mention.head].lower_
                 question = question[:last] + pronoun + question[last + len(written) :]
         return question
@@ -113,7 +115,7 @@ class Clause:
 
     def tokens(self, part: "Token") -> list[int]:
         """A part's tokens, without what is conjoined to the clause's verb and without commented asides."""
-        return trimmed(self.parse, part)
+        return nlp.trimmed(self.parse, part)
 
 
 def clauses(parse: Parse, sentence: int) -> list[Clause]:
@@ -180,42 +182,6 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
 
 def _is_condition(part: "Token") -> bool:
     return part.dep_ == "advcl" and any(c.dep_ in ("mark", "advmod") and c.lower_ in _CONDITIONS for c in part.lefts)
-
-
-def trimmed(parse: Parse, part: "Token") -> list[int]:
-    """The tokens of `part` without asides: brackets and what a comma sets off (relative clauses, appositions)."""
-    kept = subtree(part, [c for t in part.subtree for c in t.children if _is_aside(parse, c, part)])
-    kept = _without_brackets(parse, kept)
-    while kept and parse.doc[kept[-1]].dep_ in ("punct", "cc") and parse.doc[kept[-1]].text not in ('"', "”", "'", "%"):
-        kept.pop()
-    while (
-        kept and parse.doc[kept[0]].dep_ in ("punct", "cc") and parse.doc[kept[0]].text not in ('"', "“", "'", "$", "#")
-    ):
-        kept.pop(0)
-    return kept
-
-
-def _is_aside(parse: Parse, child: "Token", part: "Token") -> bool:
-    if child.dep_ not in ("relcl", "advcl", "acl", "appos", "parataxis") or child == part:
-        return False
-    edge = child.left_edge.i
-    before = parse.doc[edge - 1].text if edge else ""
-    if child.dep_ == "appos":
-        return before in (",", "(", "–", "—") and not (
-            child.pos_ == "PROPN" and child.head.pos_ == "PROPN" and before == ","
-        )
-    return before in (",", "–", "—", "(")
-
-
-def _without_brackets(parse: Parse, tokens: list[int]) -> list[int]:
-    kept, depth = [], 0
-    for i in tokens:
-        text = parse.doc[i].text
-        depth += text == "("
-        if not depth:
-            kept.append(i)
-        depth -= text == ")" and depth > 0
-    return kept
 
 
 def leans(parse: Parse, tokens: Sequence[int], known: Sequence[Mention] = ()) -> bool:

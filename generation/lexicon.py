@@ -115,11 +115,16 @@ GENERIC_NAMES = _set(
 """Capitalised words that do not name anything outside their passage when they stand alone."""
 
 LIGHT_VERBS = _set(
-    "be have do get make take give go come put let keep see say tell seem become bring show include contain involve "
-    "feature want like try mean begin start continue know think feel need appear remain consider use find set "
-    "add state note serve face experience represent hold carry follow reach suffer mark"
+    "be have do get make take give go come put let keep see say tell seem become bring include contain involve feature "
+    "want like try mean begin start continue think feel appear remain"
 )
 """Verbs whose direct object makes too vague a question."""
+
+WEAK_VERBS = _set(
+    "show know need consider use find set add note serve face experience represent hold carry follow reach suffer mark "
+    "state express cause lead receive provide"
+)
+"""Verbs whose direct object is worth asking for only if the question says more than the verb."""
 
 REPEATED_VERBS = _set(
     "release win receive record play write publish produce direct perform visit meet appear star release sign score "
@@ -147,9 +152,25 @@ GOVERNED = frozenset(
         ("report", "to"), ("know", "as"), ("derive", "from"), ("divide", "into"), ("compete", "in"), ("convict", "of"),
         ("charge", "with"), ("accuse", "of"), ("limit", "to"), ("restrict", "to"), ("model", "on"), ("rename", "as"),
         ("diagnose", "with"), ("affiliate", "with"), ("house", "in"), ("amount", "to"), ("aim", "at"),
+        ("appoint", "as"), ("serve", "as"), ("work", "as"), ("describe", "as"), ("classify", "as"), ("regard", "as"),
+        ("act", "as"), ("elect", "as"), ("use", "as"), ("designate", "as"), ("hire", "as"), ("recruit", "as"),
+        ("criticize", "for"), ("criticise", "for"), ("praise", "for"), ("blame", "for"), ("fine", "for"),
+        ("arrest", "for"), ("know", "for"), ("nominate", "for"), ("award", "for"), ("campaign", "for"),
+        ("prevent", "from"), ("protect", "from"), ("protect", "against"), ("fight", "against"), ("join", "as"),
+        ("major", "in"), ("enrol", "in"), ("enroll", "in"), ("enroll", "at"), ("study", "at"), ("invest", "in"),
+        ("compare", "to"), ("link", "to"), ("connect", "to"), ("add", "to"), ("sell", "to"), ("lose", "to"),
     }
 )  # fmt: skip
 """Verbs with the preposition they govern, so that its object can be asked for."""
+INTEND_VERBS = _set(
+    "agree decide refuse plan seek attempt promise vow pledge intend aim choose offer threaten vote decline"
+)
+PURPOSE_VERBS = _set(
+    "create establish found design build use pass enact form launch introduce write develop hold organize organise sign "
+    "adopt set intend name meet travel open install construct fund deploy pay resign leave enlist return amend"
+)
+MOTION_VERBS = _set("move travel relocate emigrate return flee migrate transfer sail fly deport immigrate retire send")
+MONEY_VERBS = _set("make gross earn cost raise pay spend receive donate invest lose collect save generate sell")
 PLACE_VERBS = _set(
     "bear base locate situate headquarter hold raise bury film shoot build live reside grow educate study found "
     "establish station intern settle die crash land take place manufacture record arrest detain sit stand meet operate "
@@ -196,7 +217,11 @@ def are_synonyms(noun: str, other: str) -> bool:
 
 
 @cache
-def first_names() -> dict[str, str]:
-    """First names (lower case) to "m" or "f"; names borne by both are left out."""
+def first_names(only_common: bool = False) -> dict[str, str]:
+    """First names (lower case) to "m" or "f"; names borne by both are left out.
+
+    Many rare first names are surnames too, so that one that stands alone tells its bearer's sex only if it is common.
+    """
     stored = json.loads(Path(__file__).with_name("first_names.json").read_text(encoding="utf-8"))
-    return {name: gender for gender in ("m", "f") for name in stored[gender].split()}
+    groups = (stored["common"],) if only_common else (stored["common"], stored["rare"])
+    return {name: gender for group in groups for gender in ("m", "f") for name in group[gender].split()}

@@ -13,7 +13,7 @@ from generation.lexicon import (
     first_names,
     noun_kind,
 )
-from generation.nlp import Parse
+from generation.nlp import Parse, trimmed
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -44,6 +44,8 @@ class Mention:
     `words` are the lower-case tokens of a name; `noun` is the lower-case head of a definite or indefinite;
     `modifiers` are what stands between determiner and head. `role` is "subject", "object", "poss" or "other";
     `main` says that it is the subject of its sentence's root; `bare` that nothing that narrows it down follows a noun.
+    `is_sure` is false where a name's kind is only the guess of spaCy's entity labels.
+    `first` to `last` are a common noun's whole phrase without its determiner, -1 if it is not in one piece.
     `nouns` are the common nouns that the text itself calls a name by ("X, a printer", "X was a printer").
     """
 
@@ -63,6 +65,16 @@ class Mention:
     coordinated: bool = False
     bare: bool = True
     nouns: frozenset[str] = frozenset()
+    is_sure: bool = True
+    first: int = -1
+    last: int = -1
+
+    @property
+    def is_describing(self) -> bool:
+        """Is this a common noun with enough around it to say which one is meant ("a channel linked to the group")?"""
+        if self.form == "definite" and not self.modifiers:
+            return False
+        return self.form in ("definite", "indefinite") and not self.plural and self.last - self.first >= 2
 
 
 def find(parse: Parse) -> tuple[Mention, ...]:
@@ -153,7 +165,9 @@ def _name(parse: Parse, token: "Token", sentence: int) -> Mention:
     start, end = _name_range(parse, token, sentence)
     words = tuple(t.lower_ for t in parse.doc[start:end] if not t.is_punct)
     words = words[1:] if words[0] in ("the", "a", "an") else words
-    kind = _name_kind(token, words)
+    kind = _name_kind(words)
+    is_sure = bool(kind)
+    kind = kind or _ENTITY_KINDS.get(token.ent_type_, "")
     noun = ""
     if kind != "person":
         noun = next((w for w in reversed(_before_of(words)) if noun_kind(w)), "")
@@ -164,8 +178,8 @@ def _name(parse: Parse, token: "Token", sentence: int) -> Mention:
         token.i,
         "name",
         kind,
-        name_gender(words) if kind in ("person", "") and parse.doc[start].lower_ != "the" else "n",
-        token.tag_ == "NNPS" and kind not in ("org", "place", "work"),
+        name_gender(words) if not (is_sure and kind != "person") and parse.doc[start].lower_ != "the" else "n",
+        token.tag_ == "NNPS" and parse.doc[start].lower_ == "the" and kind not in ("org", "place", "work"),
         words,
         noun,
         frozenset(words),
@@ -173,6 +187,7 @@ def _name(parse: Parse, token: "Token", sentence: int) -> Mention:
         is_main_subject(token),
         _is_coordinated(token),
         nouns=_descriptions(token) | ({noun} if noun else set()),
+        is_sure=is_sure,
     )
 
 
@@ -180,12 +195,21 @@ def _descriptions(token: "Token") -> frozenset[str]:
     """Lower-case heads of appositions, predicate nominals and nouns set before the name."""
     found = [c for c in token.children if c.dep_ == "appos" and c.pos_ == "NOUN"]
     found += [c for c in token.lefts if c.dep_ in ("compound", "nmod") and c.pos_ == "NOUN" and c.i == token.i - 1]
-    if token.dep_ == "appos" and token.head.pos_ == "NOUN":
+    if token.dep_ == "appos" and token.head.pos_ == "NOUN" and abs(token.head.i - token.left_edge.i) <= 2:
         found.append(token.head)
+    found = [f for f in found if _may_describe(f, token)]
     if token.dep_ == "nsubj" and token.head.lemma_ in ("be", "become", "remain"):
         found += [c for c in token.head.children if c.dep_ == "attr" and c.pos_ == "NOUN"]
     found += [c for f in found for c in f.conjuncts if c.pos_ == "NOUN"]
     return frozenset(f.lemma_.lower() for f in found if f.tag_ == "NN")
+
+
+def _may_describe(noun: "Token", name: "Token") -> bool:
+    """A person's noun for what may be a person, a thing's for what may be a thing; an unknown noun only with "a"."""
+    kind = noun_kind(noun.lemma_.lower())
+    if not kind:
+        return any(c.lower_ in ("a", "an") for c in noun.lefts)
+    return not name.ent_type_ or (kind == "person") == (name.ent_type_ == "PERSON")
 
 
 def _before_of(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -199,6 +223,7 @@ def _name_range(parse: Parse, token: "Token", sentence: int) -> tuple[int, int]:
     start = token.i
     while start - 1 >= first and _joins_left(doc[start - 1], token):
         start -= 1
+    start = _title_start(parse, start, first)
     end = token.i + 1
     if token.ent_type_ and token.ent_type_ not in _NO_NAMES:
         entity = next(e for e in doc.ents if e.start <= token.i < e.end)
@@ -211,6 +236,19 @@ def _name_range(parse: Parse, token: "Token", sentence: int) -> tuple[int, int]:
     if start - 1 >= first and doc[start - 1].lower_ == "the":
         start -= 1
     return start, end
+
+
+def _title_start(parse: Parse, start: int, first: int) -> int:
+    """Further to the left over capitalised words, which belong to a title ("Those Once Loyal"); never a sentence's first."""
+    doc = parse.doc
+    while (
+        start - 1 > first
+        and doc[start - 1].text[:1].isupper()
+        and doc[start - 1].is_alpha
+        and doc[start - 1].pos_ != "VERB"
+    ):
+        start -= 1
+    return start
 
 
 def _joins_left(left: "Token", head: "Token") -> bool:
@@ -230,14 +268,15 @@ def _of_range(doc, of: int, last: int) -> int:
     return end if end > named else of
 
 
-def _name_kind(token: "Token", words: tuple[str, ...]) -> str:
+def _name_kind(words: tuple[str, ...]) -> str:
+    """The kind that a title, a first name or a common noun in the name tells; "" if none does."""
     full = words[:1] and words[0] in first_names() and 2 <= len(words) <= 4 and "of" not in words
     if (full or words[:1] and words[0] in TITLES) and noun_kind(words[-1]) in ("", "person"):
         return "person"
     for word in reversed(_before_of(words)):
         if noun_kind(word) and (len(words) > 1):
             return noun_kind(word)
-    return _ENTITY_KINDS.get(token.ent_type_, "")
+    return ""
 
 
 def name_gender(words: tuple[str, ...]) -> str:
@@ -249,7 +288,7 @@ def name_gender(words: tuple[str, ...]) -> str:
             return "f"
     if len(words) >= 2:
         return first_names().get(words[1] if words[0] in TITLES and len(words) > 2 else words[0], "")
-    return first_names().get(words[0], "") if words else ""
+    return first_names(only_common=True).get(words[0], "") if words else ""
 
 
 def _common(parse: Parse, token: "Token", sentence: int) -> Mention:
@@ -261,6 +300,7 @@ def _common(parse: Parse, token: "Token", sentence: int) -> Mention:
     noun = token.lemma_.lower()
     kind = noun_kind(noun)
     gender = ("m" if noun in MASCULINE else "f" if noun in FEMININE else "") if kind == "person" else "n"
+    whole = _whole(parse, token, determiner)
     after = [c for c in token.rights if c.dep_ in ("prep", "relcl", "acl", "appos", "nummod")]
     return Mention(
         sentence,
@@ -278,7 +318,19 @@ def _common(parse: Parse, token: "Token", sentence: int) -> Mention:
         is_main_subject(token),
         _is_coordinated(token),
         not after,
+        first=whole[0],
+        last=whole[1],
     )
+
+
+def _whole(parse: Parse, token: "Token", determiner: "Token | None") -> tuple[int, int]:
+    """The phrase of a common noun after its article, if it is in one piece and starts with an article."""
+    if determiner is None or determiner.lower_ not in ("a", "an", "the"):
+        return -1, -1
+    tokens = [i for i in trimmed(parse, token) if i != determiner.i]
+    if not tokens or tokens != list(range(determiner.i + 1, tokens[-1] + 1)) or len(tokens) > 12:
+        return -1, -1
+    return tokens[0], tokens[-1] + 1
 
 
 def role(token: "Token") -> str:

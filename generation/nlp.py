@@ -114,3 +114,39 @@ def subtree(token: "Token", without: Sequence[Any] = ()) -> list[int]:
     """Token indices below and at `token`, sorted, without the subtrees of the tokens in `without`."""
     left_out = {t.i for w in without for t in w.subtree}
     return sorted(t.i for t in token.subtree if t.i not in left_out)
+
+
+def trimmed(parse: Parse, part: "Token") -> list[int]:
+    """The tokens of `part` without asides: brackets and what a comma sets off (relative clauses, appositions)."""
+    kept = subtree(part, [c for t in part.subtree for c in t.children if _is_aside(parse, c, part)])
+    kept = _without_brackets(parse, kept)
+    while kept and parse.doc[kept[-1]].dep_ in ("punct", "cc") and parse.doc[kept[-1]].text not in ('"', "”", "'", "%"):
+        kept.pop()
+    while (
+        kept and parse.doc[kept[0]].dep_ in ("punct", "cc") and parse.doc[kept[0]].text not in ('"', "“", "'", "$", "#")
+    ):
+        kept.pop(0)
+    return kept
+
+
+def _is_aside(parse: Parse, child: "Token", part: "Token") -> bool:
+    if child.dep_ not in ("relcl", "advcl", "acl", "appos", "parataxis") or child == part:
+        return False
+    edge = child.left_edge.i
+    before = parse.doc[edge - 1].text if edge else ""
+    if child.dep_ == "appos":
+        return before in (",", "(", "–", "—") and not (
+            child.pos_ == "PROPN" and child.head.pos_ == "PROPN" and before == ","
+        )
+    return before in (",", "–", "—", "(")
+
+
+def _without_brackets(parse: Parse, tokens: list[int]) -> list[int]:
+    kept, depth = [], 0
+    for i in tokens:
+        text = parse.doc[i].text
+        depth += text == "("
+        if not depth:
+            kept.append(i)
+        depth -= text == ")" and depth > 0
+    return kept

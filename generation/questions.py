@@ -4,15 +4,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from generation import clauses
+from generation import clauses, nlp
 from generation.clauses import Clause, Writer
 from generation.lexicon import (
     CONTROL_VERBS,
     GOVERNED,
+    INTEND_VERBS,
     LIGHT_VERBS,
+    MONEY_VERBS,
+    MOTION_VERBS,
     PLACE_VERBS,
+    PURPOSE_VERBS,
     REPEATED_VERBS,
     THAT_VERBS,
+    WEAK_VERBS,
     noun_kind,
 )
 from generation.mentions import Mention
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 
 PRIORS = {
     "when": 0.93, "where": 0.92, "agent": 0.92, "control": 0.93, "governed": 0.88, "object": 0.86, "count": 0.88,
+    "become": 0.88, "intend": 0.88, "purpose": 0.86, "how": 0.88, "how much": 0.88,
     "that": 0.84, "subject": 0.86, "name": 0.9, "attribute": 0.84, "why": 0.84, "how long": 0.86, "adjective": 0.87,
 }  # fmt: skip
 """How often a question of this kind is good when its link is right; from reading candidates on texts to tune on."""
@@ -31,6 +37,8 @@ MAX_ANSWER = 20
 MAX_QUESTION = 28
 _TIMES = frozenset("year month week day hour minute decade season time".split())
 _MONTHS = "january february march april may june july august september october november december".split()
+_NAMING = "name rename call title dub entitle retitle rebrand award grant appoint elect designate declare".split()
+_COMPLEMENT_PREPOSITIONS = ("into", "from", "with", "for", "to", "against", "about", "upon", "on")
 _ADJECTIVES = frozenset(
     {("responsible", "for"), ("subject", "to"), ("eligible", "for"), ("capable", "of"), ("similar", "to"),
      ("liable", "for"), ("exempt", "from"), ("native", "to"), ("based", "on"), ("applicable", "to"), ("open", "to")}
@@ -73,6 +81,7 @@ class Asker:
         for part in (*self.clause.complements, *self.clause.fronted):
             if part.dep_ == "dobj":
                 yield self.count(part)
+                yield self.how_much(part)
                 yield self.object(part)
             elif part.dep_ == "agent":
                 yield self.agent(part)
@@ -80,13 +89,17 @@ class Asker:
                 yield self.name(part)
             elif part.dep_ == "attr":
                 yield self.attribute(part)
+                yield self.become(part)
             elif part.dep_ in ("xcomp", "ccomp"):
                 yield self.control(part)
+                yield self.intend(part)
+                yield self.purpose(part)
                 yield self.that(part)
             elif part.dep_ == "acomp":
                 yield self.adjective(part)
             elif part.dep_ == "advcl":
                 yield self.why(part)
+                yield self.purpose(part)
             elif part.dep_ in ("prep", "npadvmod"):
                 yield from self.adjunct(part)
 
@@ -96,6 +109,8 @@ class Asker:
             yield self.where(part)
             yield self.governed(part)
             yield self.how_long(part)
+            yield self.how(part)
+            yield self.due_to(part)
 
     # targets
 
@@ -120,11 +135,11 @@ class Asker:
         verb = self.clause.verb
         if verb.lemma_ in LIGHT_VERBS or part.ent_type_ in ("DATE", "TIME", "PERCENT", "MONEY", "GPE"):
             return None
-        if any(c.dep_ in ("xcomp", "ccomp", "oprd") for c in self.clause.complements):
+        if any(c.dep_ in ("xcomp", "ccomp", "oprd") for c in self.clause.complements) or verb.lemma_ in CONTROL_VERBS:
             return None
         word = self._wh(part)
         weight = 1.0
-        if any(c.dep_ == "prep" and c.i > part.i and not self._is_time(c) for c in self.clause.complements):
+        if self._is_followed(part):
             weight *= 0.75
         if self._is_vague(part):
             weight *= 0.6
@@ -137,7 +152,7 @@ class Asker:
         return self._ask("agent", self._wh(inner, as_agent=True), inner, keep=(part,))
 
     def name(self, part: "Token") -> Draft | None:
-        if self.clause.verb.lemma_ not in ("name", "rename", "call", "title", "dub", "entitle", "retitle", "rebrand"):
+        if self.clause.verb.lemma_ not in _NAMING:
             return None
         return self._ask("name", "What", part) if part.pos_ in ("PROPN", "NOUN") else None
 
@@ -149,18 +164,64 @@ class Asker:
         definite = part.pos_ == "PROPN" or any(c.lower_ == "the" or c.dep_ == "nummod" for c in part.lefts)
         return self._ask("attribute", self._wh(part), part) if definite else None
 
+    def become(self, part: "Token") -> Draft | None:
+        """ "What did X become in 1920?"."""
+        return (
+            self._ask("become", "What", part) if self.clause.verb.lemma_ == "become" and part.pos_ == "NOUN" else None
+        )
+
+    def intend(self, part: "Token") -> Draft | None:
+        """ "What did X agree to do?"."""
+        mark = _to_of(part)
+        if self.clause.verb.lemma_ not in INTEND_VERBS or mark is None or mark.i != part.i - 1 or part.lemma_ == "be":
+            return None
+        if any(c.dep_ in ("dobj", "dative") for c in self.clause.complements):
+            return None
+        tokens = [i for i in nlp.trimmed(self.parse, part) if i > mark.i]
+        return self._finish("intend", "What", [], tokens, tail="to do")
+
+    def purpose(self, part: "Token") -> Draft | None:
+        """ "Why was X created?", answered by "to ..."."""
+        mark = _to_of(part)
+        if self.clause.verb.lemma_ not in PURPOSE_VERBS or mark is None or part.i < self.clause.verb.i:
+            return None
+        if any(c.dep_ in ("nsubj", "mark") for c in part.lefts) or mark.i != part.left_edge.i or part.lemma_ == "be":
+            return None
+        return self._ask("purpose", "Why", part)
+
+    def how(self, part: "Token") -> Draft | None:
+        """ "How did X strengthen the law?", answered by "by ..."."""
+        inner = next((c for c in part.children if c.dep_ == "pcomp" and c.tag_ == "VBG"), None)
+        return self._ask("how", "How", part) if part.lower_ == "by" and inner is not None else None
+
+    def due_to(self, part: "Token") -> Draft | None:
+        text = self.parse.doc[part.i + 1].lower_ if part.i + 1 < len(self.parse.doc) else ""
+        return self._ask("why", "Why", part) if (part.lower_, text) in (("due", "to"), ("because", "of")) else None
+
+    def how_much(self, part: "Token") -> Draft | None:
+        """ "How much did X cost?"."""
+        if part.ent_type_ != "MONEY" or self.clause.verb.lemma_ not in MONEY_VERBS:
+            return None
+        tokens = nlp.trimmed(self.parse, part)
+        if any(
+            self.parse.doc[i].ent_type_ != "MONEY" and self.parse.doc[i].pos_ not in ("ADV", "ADP", "SYM")
+            for i in tokens
+        ):
+            return None
+        return self._ask("how much", "How much", part)
+
     def control(self, part: "Token") -> Draft | None:
         """ "What does X require lenders to do?"."""
         if self.clause.verb.lemma_ not in CONTROL_VERBS or part.lemma_ == "be":
             return None
-        mark = next((c for c in part.lefts if c.dep_ == "aux" and c.lower_ == "to"), None)
+        mark = _to_of(part)
         inner = next((c for c in part.lefts if c.dep_ in ("nsubj", "nsubjpass")), None)
         objects = [c for c in self.clause.complements if c.dep_ in ("dobj", "dative")]
         if mark is None or any(c.dep_ in ("auxpass", "neg") for c in part.lefts) or not (inner or objects):
             return None
-        kept = [clauses.trimmed(self.parse, c) for c in objects if c.i < part.i]
-        kept += [clauses.trimmed(self.parse, inner)] if inner is not None else []
-        tokens = [i for i in clauses.trimmed(self.parse, part) if i > mark.i]
+        kept = [nlp.trimmed(self.parse, c) for c in objects if c.i < part.i]
+        kept += [nlp.trimmed(self.parse, inner)] if inner is not None else []
+        tokens = [i for i in nlp.trimmed(self.parse, part) if i > mark.i]
         return self._finish("control", "What", [*kept], tokens, tail="to do", core=True)
 
     def that(self, part: "Token") -> Draft | None:
@@ -169,7 +230,7 @@ class Asker:
             return None
         if any(c.dep_ in ("dobj", "dative") for c in self.clause.complements):
             return None
-        tokens = [i for i in clauses.trimmed(self.parse, part) if i > mark.i]
+        tokens = [i for i in nlp.trimmed(self.parse, part) if i > mark.i]
         return self._finish("that", "What", self._kept(part, ()), tokens)
 
     def adjective(self, part: "Token") -> Draft | None:
@@ -178,7 +239,7 @@ class Asker:
         inner = governed and next((c for c in governed.children if c.dep_ in ("pobj", "pcomp")), None)
         if governed is None or inner is None:
             return None
-        return self._finish("adjective", "What", [[part.i, governed.i]], clauses.trimmed(self.parse, inner))
+        return self._finish("adjective", "What", [[part.i, governed.i]], nlp.trimmed(self.parse, inner))
 
     def why(self, part: "Token") -> Draft | None:
         mark = next((c for c in part.lefts if c.dep_ == "mark" and c.lower_ == "because"), None)
@@ -193,7 +254,7 @@ class Asker:
             return None
         if part.dep_ == "prep" and part.lower_ not in ("in", "on"):
             return None
-        tokens = clauses.trimmed(self.parse, inner)
+        tokens = nlp.trimmed(self.parse, inner)
         text = " ".join(self.parse.doc[i].lower_ for i in tokens)
         if (
             not any(m in text for m in _MONTHS)
@@ -208,24 +269,48 @@ class Asker:
 
     def where(self, part: "Token") -> Draft | None:
         inner = _object_of(part)
-        if inner is None or part.lower_ not in ("in", "at", "near") or not self._is_place(inner):
+        if inner is None or part.lower_ not in ("in", "at", "near", "on", "to") or not self._is_place(inner):
             return None
         verb = self.clause.verb
+        if part.lower_ == "to":
+            tokens = nlp.trimmed(self.parse, inner)
+            return self._ask("where", "Where", part, answer=tokens) if verb.lemma_ in MOTION_VERBS else None
         located = verb.lemma_ in PLACE_VERBS or (verb.lemma_ == "be" and len(self.clause.complements) == 1)
-        return self._ask("where", "Where", part, answer=clauses.trimmed(self.parse, inner)) if located else None
+        return self._ask("where", "Where", part, answer=nlp.trimmed(self.parse, inner)) if located else None
 
     def governed(self, part: "Token") -> Draft | None:
         inner = next((c for c in part.children if c.dep_ in ("pobj", "pcomp")), None)
-        if inner is None or (self.clause.verb.lemma_, part.lower_) not in GOVERNED or inner.ent_type_ == "DATE":
+        if inner is None or inner.ent_type_ in ("DATE", "TIME", "GPE"):
             return None
         word = "What" if inner.dep_ == "pcomp" else self._wh(inner)
-        return self._ask("governed", word, inner, keep=(part,))
+        if inner.dep_ == "pobj" and (self._is_vague(inner) or self._is_idiom(inner)):
+            return None
+        weight = 0.6 if self._is_followed(inner) else 1.0
+        if (self.clause.verb.lemma_, part.lower_) in GOVERNED:
+            return self._ask("governed", word, inner, weight, keep=(part,))
+        if not self._follows(part) or part.lower_ not in _COMPLEMENT_PREPOSITIONS:
+            return None
+        return self._ask("governed", word, inner, 0.9 * weight, keep=(part,))
+
+    def _is_idiom(self, inner: "Token") -> bool:
+        """ "into force", "from time to time": a bare noun that cannot be asked for."""
+        return inner.pos_ == "NOUN" and inner.tag_ == "NN" and not list(inner.children)
+
+    def _is_followed(self, part: "Token") -> bool:
+        """Does a phrase come right after `part` that may belong to it ("all agencies with more than fifty employees")?"""
+        end = nlp.trimmed(self.parse, part)[-1] + 1
+        return any(c.dep_ == "prep" and c.i == end and not self._is_time(c) for c in self.clause.complements)
+
+    def _follows(self, part: "Token") -> bool:
+        """Does the preposition come right after a verb without object, so that it must be its complement?"""
+        others = [c for c in self.clause.complements if c.dep_ in ("dobj", "attr", "acomp", "oprd", "dative", "agent")]
+        return part.i == self.clause.verb.i + 1 and not others and self.clause.verb.lemma_ not in LIGHT_VERBS
 
     def how_long(self, part: "Token") -> Draft | None:
         inner = _object_of(part)
         if inner is None or part.lower_ != "for" or inner.lemma_ not in _TIMES or inner.ent_type_ != "DATE":
             return None
-        return self._ask("how long", "How long", part, answer=clauses.trimmed(self.parse, inner))
+        return self._ask("how long", "How long", part, answer=nlp.trimmed(self.parse, inner))
 
     def count(self, part: "Token") -> Draft | None:
         """ "How many people did X kill?": answered by the number."""
@@ -235,7 +320,7 @@ class Asker:
         if any(c.dep_ in ("conj", "relcl", "poss", "det") for c in part.children):
             return None
         answer = sorted(t.i for t in number.subtree)
-        noun = [i for i in clauses.trimmed(self.parse, part) if i > answer[-1]]
+        noun = [i for i in nlp.trimmed(self.parse, part) if i > answer[-1]]
         if part.i not in noun:
             return None
         return self._finish("count", f"How many {self.writer.write(noun)}", self._kept(part, ()), answer, extra=noun)
@@ -255,7 +340,7 @@ class Asker:
         if word is None:
             return None
         kept = self._kept(part, keep)
-        tokens = list(answer) if answer is not None else clauses.trimmed(self.parse, part)
+        tokens = list(answer) if answer is not None else nlp.trimmed(self.parse, part)
         return self._finish(target, word, kept, tokens, weight=weight)
 
     def _kept(self, asked: "Token", keep: Sequence["Token"]) -> list[list[int]] | None:
@@ -267,7 +352,7 @@ class Asker:
                 continue
             if part == asked:
                 continue
-            tokens = clauses.trimmed(self.parse, part)
+            tokens = nlp.trimmed(self.parse, part)
             if self._fits(tokens, part):
                 kept.append(tokens)
             elif not self._may_go(part):
@@ -298,7 +383,7 @@ class Asker:
         weight, kept = rest
         if len(kept) < 1:
             return None
-        answer = clauses.trimmed(self.parse, head)
+        answer = nlp.trimmed(self.parse, head)
         return self._close(target, [*opening, *map(self.writer.write, kept)], answer, kept, weight)
 
     def _finish(
@@ -315,7 +400,7 @@ class Asker:
         """Invert the clause: word, auxiliary, subject, verb, the kept parts, the tail."""
         if kept is None:
             return None
-        subject = clauses.trimmed(self.parse, self.clause.subject)
+        subject = nlp.trimmed(self.parse, self.clause.subject)
         if clauses.leans(self.parse, subject, self.writer.used(subject)) or not self._is_whole(subject):
             return None
         first, others = self._inverted()
@@ -381,7 +466,8 @@ class Asker:
         content = [
             i for i in asked if i not in replaced and self.parse.doc[i].pos_ in ("NOUN", "PROPN", "NUM", "ADJ", "VERB")
         ]
-        if target in ("object", "that") and self.clause.verb.lemma_ in REPEATED_VERBS and not content:
+        lemma = self.clause.verb.lemma_
+        if target == "object" and (lemma in REPEATED_VERBS or lemma in WEAK_VERBS) and not content:
             return 0.55
         if target == "when" and not content and not self.clause.is_passive:
             return 0.75
@@ -417,10 +503,30 @@ class Asker:
         return inner is not None and inner.ent_type_ in ("DATE", "TIME")
 
     def _is_vague(self, part: "Token") -> bool:
-        return part.lemma_ in ("part", "number", "lot", "series", "way", "thing", "place", "role", "amount", "variety")
+        return part.lemma_ in (
+            "part",
+            "number",
+            "lot",
+            "series",
+            "way",
+            "thing",
+            "place",
+            "role",
+            "amount",
+            "variety",
+            "first",
+            "most",
+            "time",
+            "example",
+            "fact",
+        )
 
     def _holds(self, token: int) -> bool:
         return self.parse.sentence_of(token) == self.parse.sentence_of(self.clause.verb.i)
+
+
+def _to_of(part: "Token") -> "Token | None":
+    return next((c for c in part.lefts if c.dep_ == "aux" and c.lower_ == "to"), None)
 
 
 def _object_of(part: "Token") -> "Token | None":

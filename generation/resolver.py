@@ -6,56 +6,19 @@ name that the text has called by that noun. `resolve` may be given fewer sentenc
 the rules learn which sentences a reader needs.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from generation import mentions, nlp, scorer
+from generation.entities import Entity, gather
 from generation.lexicon import are_synonyms, noun_kind
 from generation.mentions import Mention
 from generation.nlp import Parse
-from generation.records import Coreference, Kind, Section
+from generation.records import Coreference, Kind, Section, Span
 
+_STATES = frozenset("have contain consist include belong remain lie measure weigh cost mean involve comprise".split())
 WINDOW = 3
 """Sentences back, in the sentences given, that a pronoun may reach."""
-
-
-@dataclass(eq=False)
-class Entity:
-    """What the mentions so far refer to. `margins` holds the certainty of each mention, 1 for names."""
-
-    mentions: list[Mention] = field(default_factory=list)
-    margins: list[float] = field(default_factory=list)
-    nouns: set[str] = field(default_factory=set)
-    kinds: Counter[str] = field(default_factory=Counter)
-    genders: Counter[str] = field(default_factory=Counter)
-    plural: bool = False
-
-    def add(self, mention: Mention, margin: float = 1.0) -> None:
-        self.mentions.append(mention)
-        self.margins.append(margin)
-        if mention.form == "pronoun":
-            return
-        self.nouns |= set(mention.nouns) | ({mention.noun} if mention.noun else set())
-        self.kinds.update([mention.kind] * bool(mention.kind))
-        self.kinds.update(k for k in (noun_kind(n) for n in mention.nouns) if k)
-        self.genders.update([mention.gender] * (mention.gender in ("m", "f")))
-
-    @property
-    def names(self) -> list[Mention]:
-        return [m for m in self.mentions if m.form == "name"]
-
-    @property
-    def kind(self) -> str:
-        return self.kinds.most_common(1)[0][0] if self.kinds else ""
-
-    @property
-    def gender(self) -> str:
-        return self.genders.most_common(1)[0][0] if self.genders else ""
-
-    @property
-    def last(self) -> Mention:
-        return self.mentions[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,31 +36,49 @@ class Link:
         """The entity's names before the mention, in other sentences, in reading order."""
         return [n for n in self.entity.names if n.sentence < self.mention.sentence]
 
+    @property
+    def sources(self) -> list[Mention]:
+        """The names, or for what has none the phrase that first described it ("a channel linked to the group")."""
+        described = [m for m in self.entity.mentions if m.sentence < self.mention.sentence and m.is_describing]
+        return self.names or described[:1] * (not self.entity.names)
+
 
 def resolve(section: Section) -> list[tuple[Coreference, float]]:
     """Find what refers back across sentences of `section`: (mention and its nearest earlier name, margin 0 to 1).
 
-    Only anaphors with a named antecedent in an earlier sentence are given, in reading order.
+    Only anaphors of something named or described in an earlier sentence are given, in reading order.
     """
     parse = nlp.parse(section)
     links = resolve_parse(parse)
-    return [(coreference(parse, link, link.names[-1]), link.margin) for link in links if link.names]
+    return [(coreference(parse, link, link.sources[-1]), link.margin) for link in links if link.sources]
 
 
 def coreference(parse: Parse, link: Link, name: Mention) -> Coreference:
     mention = link.mention
     kind: Kind = "pronominal" if mention.form == "pronoun" else "nominal"
-    return Coreference(kind, parse.span(mention.start, mention.end), parse.span(name.start, name.end))
+    return Coreference(kind, parse.span(mention.start, mention.end), source_span(parse, name))
+
+
+def source_span(parse: Parse, source: Mention) -> Span:
+    """A name as it stands; a description without its article."""
+    return parse.span(source.start, source.end) if source.form == "name" else parse.span(source.first, source.last)
 
 
 def resolve_parse(
-    parse: Parse, sentences: Iterable[int] | None = None, found: Sequence[Mention] | None = None
+    parse: Parse,
+    sentences: Iterable[int] | None = None,
+    found: Sequence[Mention] | None = None,
+    people: Mapping[tuple[str, ...], str] | None = None,
 ) -> list[Link]:
-    """Resolve the anaphors of `sentences` (default: all) as if the passage held nothing else."""
+    """Resolve the anaphors of `sentences` (default: all) as if the passage held nothing else.
+
+    What kind of thing a name names is still judged by the whole passage; `people` adds names known to be people's.
+    """
     kept = sorted(set(sentences)) if sentences is not None else list(range(len(parse.sentences)))
     place = {sentence: position for position, sentence in enumerate(kept)}
-    state = Discourse(parse, place)
-    for mention in found if found is not None else mentions.find(parse):
+    known = found if found is not None else mentions.find(parse)
+    state = Discourse(parse, place, named=gather((m for m in known if m.form == "name"), people))
+    for mention in known:
         if mention.sentence in place:
             state.read(mention)
     return state.links
@@ -112,10 +93,11 @@ class Discourse:
     entities: list[Entity] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     owner: dict[int, Entity] = field(default_factory=dict)
+    named: dict[int, Entity] = field(default_factory=dict)
 
     def read(self, mention: Mention) -> None:
         if mention.form == "name":
-            self._join(mention, self._namesake(mention) or self._new())
+            self._join(mention, self._named(mention))
         elif mention.form == "indefinite":
             self._join(mention, self._described(mention) or self._new())
         elif mention.form == "definite":
@@ -129,6 +111,12 @@ class Discourse:
         self.entities.append(Entity())
         return self.entities[-1]
 
+    def _named(self, mention: Mention) -> Entity:
+        entity = self.named[mention.head]
+        if not entity.mentions:
+            self.entities.append(entity)
+        return entity
+
     def _join(self, mention: Mention, entity: Entity, margin: float = 1.0) -> None:
         entity.add(mention, margin)
         self.owner[mention.head] = entity
@@ -139,7 +127,7 @@ class Discourse:
                 self._join(mention, self._same_noun(mention) or self._new())
             return
         entity, margin, how = found
-        margin *= entity.margins[-1]
+        margin = min(margin, margin * 0.5 + entity.margins[-1] * 0.5, entity.margins[-1] * 1.1)
         self.links.append(Link(mention, entity.last, entity, round(margin, 4), how))
         self._join(mention, entity, margin)
         if how == "pronoun" and mention.gender:
@@ -147,16 +135,6 @@ class Discourse:
 
     def _distance(self, earlier: Mention, mention: Mention) -> int:
         return self.place[mention.sentence] - self.place[earlier.sentence]
-
-    # names
-
-    def _namesake(self, mention: Mention) -> Entity | None:
-        named = [e for e in self.entities if e.names]
-        exact = [e for e in named if any(n.words == mention.words for n in e.names)]
-        if exact:
-            return exact[-1]
-        alike = [e for e in named if any(same_name(n, mention) for n in e.names)]
-        return max(alike, key=lambda e: e.last.head) if alike else None
 
     def _described(self, mention: Mention) -> Entity | None:
         """The entity that an indefinite predicate nominal or apposition describes."""
@@ -185,8 +163,10 @@ class Discourse:
         called = [e for e in named if mention.noun in e.nouns and self._modifiers_fit(mention, e)]
         if called:
             return self._choose(mention, called, "noun", 0.97)
-        if mention.modifiers or self._same_noun(mention):
+        if mention.modifiers:
             return None
+        if self._same_noun(mention):
+            return self._again(mention)
         like = [e for e in named if any(are_synonyms(mention.noun, n) for n in e.nouns)]
         if like:
             return self._choose(mention, like, "synonym", 0.9)
@@ -195,6 +175,24 @@ class Discourse:
         if len(alike) == 1 and not alike[0].nouns and alike[0] is self._center(mention):
             return alike[0], 0.66, "kind"
         return None
+
+    def _again(self, mention: Mention) -> tuple[Entity, float, str] | None:
+        """ "a channel linked to the group" ... "the channel": the only unnamed thing called by that noun."""
+        alike = [e for e in self.entities if not e.names and any(m.noun == mention.noun for m in e.mentions)]
+        if len(alike) != 1 or not alike[0].mentions[0].is_describing:
+            return None
+        opened = alike[0].mentions[0].form == "indefinite"
+        distance = self._distance(alike[0].last, mention)
+        return (
+            alike[0],
+            (0.92 if opened else 0.7) * (1.0 if distance <= 1 else 0.9 if distance == 2 else 0.7),
+            "same noun",
+        )
+
+    def _is_overtaken(self, entity: Entity) -> bool:
+        """Has something else been named since, of the same or an unknown kind, that a definite noun could mean too?"""
+        later = [e for e in self.entities if e is not entity and e.names and e.last.head > entity.last.head]
+        return any(e.kind in ("", entity.kind) and not e.plural and e.last.role in ("subject", "object") for e in later)
 
     def _modifiers_fit(self, mention: Mention, entity: Entity) -> bool:
         return all(any(w in n.modifiers for n in entity.names) or w in entity.nouns for w in mention.modifiers)
@@ -206,15 +204,18 @@ class Discourse:
         unnamed = self._same_noun(mention)
         if unnamed is not None and unnamed.last.head > alike[-1].last.head:
             return None
+        center = self._center(mention)
         if len(alike) == 1:
             far = self._distance(alike[0].last, mention) > WINDOW
-            return alike[0], certainty * (0.9 if far else 1.0), how
-        center = self._center(mention)
+            doubt = 0.8 if center is not alike[0] and self._is_overtaken(alike[0]) else 1.0
+            return alike[0], certainty * (0.9 if far else 1.0) * doubt, how
         if center in alike:
             others = [e for e in alike if e is not center and self._distance(e.last, mention) <= 1]
             return center, certainty * (0.6 if others else 0.85), how
-        best = max(alike, key=lambda e: e.last.head)
-        return best, certainty * 0.5, how
+        best = max(alike, key=lambda e: len(e.mentions))
+        if all(len(best.mentions) >= 3 * len(e.mentions) for e in alike if e is not best):
+            return best, certainty * 0.85, how
+        return max(alike, key=lambda e: e.last.head), certainty * 0.5, how
 
     # pronouns
 
@@ -233,15 +234,15 @@ class Discourse:
         if own is not None:
             return self._reflexive(mention, own)
         center = self._center(mention)
-        if center is None or not center.names or not self._agrees(mention, center):
+        if center is None or not self._agrees(mention, center) or self._nearer(mention):
             return None
-        margin = 0.92
-        if self._nearer(mention):
-            return None
-        margin *= 0.62 if self._rivals(mention, center) else 1.0
-        margin *= 0.8 if self._has_other_object(mention, center) else 1.0
+        margin = 0.93 if center.names else 0.85
+        if self._rivals(mention, center):
+            margin *= 0.88 if self._acts(mention) else 0.55
+        elif self._has_other_object(mention, center):
+            margin *= 0.9 if self._acts(mention) else 0.75
         if not center.kind:
-            margin *= 0.85
+            margin *= 0.9
         if not mention.main and mention.role != "poss":
             margin *= 0.75
         return center, margin, "pronoun"
@@ -268,11 +269,13 @@ class Discourse:
     def _nearer(self, mention: Mention) -> bool:
         """Is there a singular thing before the mention in its own sentence?"""
         inside = (m for e in self.entities for m in e.mentions if m.sentence == mention.sentence)
-        return any(m.head < mention.head and m.gender == "n" and not self._is_time(m) for m in inside)
+        before = [m for m in inside if m.head < mention.head and m.gender != "m" and m.gender != "f"]
+        return any(m.role in ("subject", "object") or m.form == "name" and m.kind != "place" for m in before)
 
-    def _is_time(self, mention: Mention) -> bool:
+    def _acts(self, mention: Mention) -> bool:
+        """Is the mention the subject of an active verb of doing? What acts is rather the subject of before."""
         token = self.parse.doc[mention.head]
-        return token.ent_type_ in ("DATE", "TIME", "CARDINAL", "PERCENT", "MONEY")
+        return token.dep_ == "nsubj" and token.head.pos_ == "VERB" and token.head.lemma_ not in _STATES
 
     def _rivals(self, mention: Mention, center: Entity) -> list[Entity]:
         """Other named things of the same kind in the sentence before."""
@@ -303,42 +306,74 @@ class Discourse:
         return bool(center.kind) and mention.kind == center.kind
 
     def _person(self, mention: Mention) -> tuple[Entity, float, str] | None:
-        """ "he" and "she": the best of the people who agree, by the trained scorer."""
-        fitting = [e for e in self.entities if self._is_candidate(mention, e)]
+        """ "he" and "she": the best of the people who agree, by the trained scorer; None if it is a later name."""
+        fitting = self.people(mention)
         if not fitting:
             return None
         shares = scorer.shares(self.parse, mention, fitting, self.place)
-        best = max(range(len(fitting)), key=lambda i: (shares[i], fitting[i].last.head))
-        entity, share = fitting[best], shares[best]
-        margin = share if len(fitting) > 1 else 0.95
+        best = max(range(len(fitting)), key=lambda i: (shares[i], -i))
+        entity = fitting[best]
+        if self._is_cataphor(mention) or self._is_somewhere(entity):
+            return None
+        margin = self._person_margin(mention, entity, shares[best], fitting)
         if entity.gender != mention.gender:
-            margin *= 0.93
+            margin *= 0.95 if entity is self._center(mention) else 0.8
         if entity.kind != "person":
-            margin *= 0.9
+            margin *= 0.92 if entity.gender and not entity.kind else 0.8 if not entity.kind else 0.55
         return entity, margin, "pronoun"
 
-    def _is_candidate(self, mention: Mention, entity: Entity) -> bool:
-        last = entity.last
+    def _person_margin(self, mention: Mention, entity: Entity, share: float, fitting: list[Entity]) -> float:
+        """Nearly sure where nobody else fits or only the subject of the sentence before does; else the scorer's share."""
+        near = [e for e in fitting if self._distance(e.last, mention) <= 1]
+        if len(fitting) == 1:
+            return 0.95 if near else 0.85
+        if entity is self._center(mention) and (mention.main or mention.role == "poss"):
+            return 0.93 if near == [entity] else max(0.8, share)
+        return max(share, 0.8) if near == [entity] else share
+
+    def _is_cataphor(self, mention: Mention) -> bool:
+        """Is the pronoun in a clause set before a main subject with a name ("When he was minister, Kallergis ...")?"""
+        return any(
+            name.main and name.sentence == mention.sentence and self._is_person(mention, e)
+            for head, e in self.named.items()
+            if head > mention.head and not mention.main
+            for name in e.known
+            if name.head == head and not self.parse.doc[mention.head].head.head.i == self.parse.doc[head].i
+        )
+
+    def _is_somewhere(self, entity: Entity) -> bool:
+        """Is a doubtful name used like a place's, "in X", "from X"?"""
+        if entity.sure or entity.kind == "person":
+            return False
+        before = [self.parse.doc[n.head].head.lower_ for n in entity.names]
+        return all(w in ("in", "at", "from", "near", "to", "of") for w in before)
+
+    def people(self, mention: Mention) -> list[Entity]:
+        """Who "he" may be: people mentioned lately."""
+        return [e for e in self.entities if self._is_person(mention, e) and self._is_near(mention, e.last)]
+
+    def people_to_come(self, mention: Mention) -> list[Entity]:
+        """People named only soon after the pronoun; the benchmark counts them, the rules never go forward."""
+        soon = {
+            id(e): e
+            for head, e in self.named.items()
+            if head > mention.head
+            and not e.mentions
+            and e.known[0].sentence in self.place
+            and self._is_person(mention, e)
+            and self._is_near(mention, e.known[0])
+        }
+        return list(soon.values())
+
+    def _is_near(self, mention: Mention, other: Mention) -> bool:
+        distance = self._distance(other, mention)
+        return -2 <= distance <= WINDOW and not other.plural and not scorer.is_blocked(self.parse, mention, other)
+
+    def _is_person(self, mention: Mention, entity: Entity) -> bool:
         if entity.gender and entity.gender != mention.gender:
             return False
-        if entity.kind != "person" and (entity.kind or not entity.gender):
+        if entity.kind == "person":
+            return True
+        if entity.sure or not entity.known:
             return False
-        if last.plural or self._distance(last, mention) > WINDOW or last.head >= mention.head:
-            return False
-        return not scorer.is_blocked(self.parse, mention, last)
-
-
-def same_name(known: Mention, new: Mention) -> bool:
-    """May two names mean one entity? "Dumas Malone" and "Malone", "Food and Drug Administration" and "FDA"."""
-    long, short = sorted((known.words, new.words), key=len, reverse=True)
-    if not short or len(long) == len(short):
-        return False
-    if "person" in (known.kind, new.kind) and {known.kind, new.kind} <= {"person", "", "org", "place"}:
-        return long[-len(short) :] == short or (len(short) == 1 and short[0] == long[0])
-    if (
-        len(short) == 1
-        and len(short[0]) >= 2
-        and short[0] == "".join(w[0] for w in long if w not in ("of", "and", "the", "for"))
-    ):
-        return True
-    return long[: len(short)] == short and known.kind in ("", new.kind, *([known.kind] if not new.kind else []))
+        return self.parse.doc[entity.known[-1].start].lower_ != "the"

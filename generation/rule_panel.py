@@ -72,7 +72,7 @@ class Case:
         links = resolver.resolve_parse(parse, given)
         return {
             (link.mention.sentence, parse.where[link.mention.start][1]): [
-                parse.text(n.start, n.end).lower().removeprefix("the ") for n in link.names
+                _core(resolver.source_span(parse, n).text) for n in link.sources
             ]
             for link in links
         }
@@ -248,7 +248,7 @@ def mentions_resolve_within(case: Case) -> Iterator[Problem]:
     for reference in case.candidate.coreferences:
         key = (case.position(reference.mention.sentence_index), reference.mention.start)
         names = resolved.get(key, [])
-        wanted = reference.antecedent.text.lower().removeprefix("the ").removesuffix("'s")
+        wanted = _core(reference.antecedent.text)
         if not names:
             yield (
                 "missing_sentences",

@@ -4,12 +4,13 @@ A candidate is offered only where a later sentence refers back to a name, and it
 which the resolver alone still finds that name. It abstains rather than guesses.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from generation import mentions, nlp, resolver
-from generation.clauses import Writer
+from generation.clauses import Writer, leans
 from generation.errors import Abstention
 from generation.lexicon import GENERIC_NAMES, TITLES, noun_kind
 from generation.llm import Chat
@@ -61,10 +62,27 @@ class Book:
         self.parse = parse
         self.mentions = mentions.find(parse)
         self.links = resolver.resolve_parse(parse, found=self.mentions)
+        self.people = self._known_people()
         self.by_sentence: dict[int, list[Link]] = {}
         for link in self.links:
-            if link.names and not self._is_named_in(link.mention.sentence, link):
+            if link.sources and not self._is_named_in(link.mention.sentence, link):
                 self.by_sentence.setdefault(link.mention.sentence, []).append(link)
+
+    def _known_people(self) -> dict[tuple[str, ...], str]:
+        """Names that at least two pronouns of the whole passage take for a man's or a woman's."""
+        counts: dict[int, Counter[str]] = {}
+        entities = {}
+        for link in self.links:
+            if link.mention.form == "pronoun" and link.mention.gender in ("m", "f") and link.margin >= 0.5:
+                counts.setdefault(id(link.entity), Counter()).update([link.mention.gender])
+                entities[id(link.entity)] = link.entity
+        return {
+            name.words: gender
+            for key, count in counts.items()
+            for gender, times in count.most_common(1)
+            for name in entities[key].names
+            if times >= 2 and times == sum(count.values())
+        }
 
     def _is_named_in(self, sentence: int, link: Link) -> bool:
         """Does the sentence itself hold a telling word of the entity's names?"""
@@ -87,8 +105,18 @@ class Book:
 
     def name(self, link: Link) -> Mention | None:
         """The fullest name before the mention, the nearest of equals; None if none stands alone."""
+        if not link.names:
+            return next((d for d in link.sources if self._describes(d, link)), None)
         good = [n for n in link.names if stands_alone(n) and not n.coordinated and self._is_clean(n)]
         return max(good, key=lambda n: (len(n.words), n.sentence), default=None)
+
+    def _describes(self, source: Mention, link: Link) -> bool:
+        """Can the phrase stand in a question: nothing in it leans on the context, nothing else is called by its noun?"""
+        tokens = list(range(source.first, source.last))
+        text = self.parse.text(source.first, source.last)
+        others = [m for m in self.mentions if m.noun == source.noun and m not in link.entity.mentions]
+        clean = not any(mark in text for mark in '|*#`{}<>[]()"_\n;:,')
+        return clean and not others and not source.coordinated and not leans(self.parse, tokens)
 
     def _is_clean(self, name: Mention) -> bool:
         text = self.parse.text(name.start, name.end)
@@ -96,6 +124,8 @@ class Book:
 
     def written(self, name: Mention) -> str:
         """The name as a question writes it: "the" in lower case unless it belongs to a title."""
+        if name.form != "name":
+            return "the " + self.parse.text(name.first, name.last)
         text = self.parse.text(name.start, name.end)
         text = text.removesuffix("'s").removesuffix("’s")
         if text.startswith("The ") and not self._owns_article(name):
@@ -137,19 +167,23 @@ class Book:
 
     def _full(self, link: Link) -> list[Mention]:
         name = self.name(link)
-        return [n for n in link.names if name is not None and n.words == name.words]
+        return [
+            n for n in link.sources if name is not None and (n == name or n.form == "name" and n.words == name.words)
+        ]
 
     def _try(
         self, given: tuple[int, ...], sentence: int, names: dict[Mention, Link]
     ) -> tuple[tuple[int, ...], dict[Mention, Mention], float] | None:
-        links = {k.mention: k for k in resolver.resolve_parse(self.parse, (*given, sentence), self.mentions)}
+        links = {
+            k.mention: k for k in resolver.resolve_parse(self.parse, (*given, sentence), self.mentions, self.people)
+        }
         found: dict[Mention, Mention] = {}
         margin = 1.0
         for mention, full in names.items():
             link, wanted = links.get(mention), self.name(full)
             if link is None or wanted is None:
                 return None
-            same = [n for n in link.names if n.words == wanted.words]
+            same = [n for n in link.sources if n == wanted or n.form == "name" and n.words == wanted.words]
             if not same:
                 return None
             found[mention] = same[-1]
@@ -162,7 +196,7 @@ class Book:
         """Sentences that a mention's chain passes through."""
         for mention in names:
             link: Link | None = links[mention]
-            while link is not None and link.antecedent.form != "name":
+            while link is not None and link.antecedent in links:
                 if link.antecedent.sentence != sentence:
                     yield link.antecedent.sentence
                 link = links.get(link.antecedent)
@@ -193,6 +227,7 @@ class Book:
     def _is_told_elsewhere(self, answer: str, indices: Sequence[int], used: dict[Mention, Link], draft: Draft) -> bool:
         """Does another sentence name the entity, or the same verb, beside the same answer?"""
         lemma = self.parse.doc[draft.verb].lemma_
+        telling = draft.target != "that" and self._is_telling(draft, used)
         fact = indices[-1]
         for link in used.values():
             for mention in link.entity.mentions:
@@ -201,15 +236,24 @@ class Book:
                 if answer.lower() in self.parse.sentences[mention.sentence].lower():
                     return True
                 verbs = {t.lemma_ for t in self.parse.tokens(mention.sentence) if t.pos_ == "VERB"}
-                if lemma in verbs and draft.target in _REPEATABLE:
+                if lemma in verbs and draft.target in _REPEATABLE and not telling:
                     return True
         return False
+
+    def _is_telling(self, draft: Draft, used: dict[Mention, Link]) -> bool:
+        """Does the question say more than who and the verb, so that it cannot mean what another sentence tells?"""
+        names = {w for link in used.values() for n in link.entity.names for w in n.words}
+        fact = self.parse.tokens(self.parse.sentence_of(draft.verb))
+        outside = [t for t in fact if not draft.answer[0] <= t.i < draft.answer[1] and t.i != draft.verb]
+        words = {w.strip("?,.'") for w in draft.question.lower().split()}
+        said = {t.lower_ for t in outside if t.pos_ in ("NOUN", "PROPN", "NUM") and t.lower_ in words} - names
+        return len(said) >= 2 or any(t.ent_type_ == "DATE" and t.lower_ in words for t in outside)
 
     def _derivation(self, draft: Draft, found: dict[Mention, Mention], answer: str) -> tuple[Step, ...]:
         steps = []
         for mention, name in sorted(found.items(), key=lambda f: f[0].start):
             text = self.parse.text(mention.start, mention.end)
-            steps.append(Step(self.parse.text(name.start, name.end), "is meant by", text, name.sentence))
+            steps.append(Step(resolver.source_span(self.parse, name).text, "is meant by", text, name.sentence))
         verb = self.parse.doc[draft.verb]
         words = [*(c.text for c in verb.lefts if c.dep_ in ("aux", "auxpass")), verb.text]
         main = min(found, key=lambda m: m.start)

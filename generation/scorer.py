@@ -16,7 +16,7 @@ from generation.nlp import Parse
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
-    from generation.resolver import Entity
+    from generation.entities import Entity
 
 
 @cache
@@ -39,7 +39,7 @@ def features(
     parse: Parse, mention: Mention, candidates: "Sequence[Entity]", place: Mapping[int, int]
 ) -> list[dict[str, float]]:
     """One row of named numbers a candidate."""
-    recency = sorted(range(len(candidates)), key=lambda i: -candidates[i].last.head)
+    recency = sorted(range(len(candidates)), key=lambda i: abs(mention.head - _nearest(candidates[i]).head))
     most = max(len(c.mentions) for c in candidates)
     rows = []
     for index, entity in enumerate(candidates):
@@ -52,6 +52,8 @@ def features(
 
 
 def _row(parse: Parse, mention: Mention, entity: "Entity", place: Mapping[int, int]) -> dict[str, float]:
+    if not entity.mentions:
+        return _later_row(parse, mention, entity, place)
     last = entity.last
     distance = place[mention.sentence] - place[last.sentence]
     here = [m for m in entity.mentions if m.sentence == last.sentence]
@@ -69,13 +71,62 @@ def _row(parse: Parse, mention: Mention, entity: "Entity", place: Mapping[int, i
         "named": float(bool(entity.names)),
         "gender known": float(bool(entity.gender)),
         "person known": float(entity.kind == "person"),
+        "kind otherwise": float(entity.kind not in ("person", "")),
         "last is pronoun": float(last.form == "pronoun"),
         "opens the passage": float(place[entity.mentions[0].sentence] == 0 and entity.mentions[0].main),
         "log tokens": math.log(1 + mention.head - last.head),
     }
+    row |= _about_names(parse, entity) | {
+        f"far roles {min(distance, 2)} {last.role} {mention.role}": 1.0,
+        "object of by": float(parse.doc[last.head].head.lower_ == "by"),
+        "last is the same pronoun": float(
+            last.form == "pronoun" and parse.doc[last.head].lower_ == parse.doc[mention.head].lower_
+        ),
+    }
     if distance == 0:
         row |= _same_sentence(parse.doc[mention.head], parse.doc[last.head])
     return row
+
+
+def _about_names(parse: Parse, entity: "Entity") -> dict[str, float]:
+    """What all names of an entity tell: how many, how full, whether they stand in brackets or in a place's position."""
+    names = entity.known
+    doc = parse.doc
+    return {
+        "log known": math.log(1 + len(names)),
+        "full name": float(any(len(n.words) > 1 for n in names)),
+        "in brackets": float(bool(names) and all(n.start and doc[n.start - 1].text == "(" for n in names)),
+        "often subject": sum(n.role == "subject" for n in names) / max(1, len(names)),
+        "often in a place": sum(doc[n.head].head.lower_ in ("in", "at", "from", "near") for n in names)
+        / max(1, len(names)),
+        "apposed name": float(bool(names) and all(doc[n.head].dep_ == "appos" for n in names)),
+    }
+
+
+def _nearest(entity: "Entity") -> Mention:
+    """The latest mention so far, or the first name to come."""
+    return entity.mentions[-1] if entity.mentions else entity.known[0]
+
+
+def _later_row(parse: Parse, mention: Mention, entity: "Entity", place: Mapping[int, int]) -> dict[str, float]:
+    """A name that comes only after the pronoun ("When he was minister, Kallergis ...")."""
+    first = entity.known[0]
+    distance = place[first.sentence] - place[mention.sentence]
+    pronoun, name = parse.doc[mention.head], parse.doc[first.head]
+    below = name.dep_ in ("nsubj", "nsubjpass") and name.head.is_ancestor(pronoun) and distance == 0
+    return {
+        f"later {min(distance, 2)}": 1.0,
+        "later main subject": float(first.main),
+        f"later {first.role} {mention.role}": 1.0,
+        "later commands": float(below),
+        "later, pronoun opens": float(place[mention.sentence] == 0),
+        "later, pronoun is subject": float(mention.main),
+        "later log tokens": math.log(1 + first.head - mention.head),
+        "later names": math.log(len(entity.known)),
+        "gender known": float(bool(entity.gender)),
+        "person known": float(entity.kind == "person"),
+        "kind otherwise": float(entity.kind not in ("person", "")),
+    } | _about_names(parse, entity)
 
 
 def _same_sentence(pronoun: "Token", last: "Token") -> dict[str, float]:
