@@ -4,13 +4,16 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 
 from generation import __version__
 from generation.errors import CraqanError, InputError, UsageError
+
+if TYPE_CHECKING:
+    from generation.budget import Price
 
 app = typer.Typer(
     help="CRaQAn: make, check and read question-answer pairs that need coreference resolution.",
@@ -21,6 +24,8 @@ app = typer.Typer(
 )
 progress = Console(stderr=True)
 CheckLevel = Literal["all", "format", "none"]
+Resume = Literal["if-possible", "always", "never"]
+PanelKind = Literal["separate", "joint"]
 
 
 def main() -> None:
@@ -57,27 +62,46 @@ def generate(
         typer.Option(help="A Wikipedia article by title; may be repeated.", show_default="none", metavar="TITLE"),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the run's files.")] = Path("runs/latest"),
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run that the folder holds.")] = False,
+    resume: Annotated[Resume, typer.Option(help="Go on with the run in that folder?")] = "if-possible",
     model: Annotated[str, typer.Option(help="Who plays all roles.", show_default="the embedded default: rules")] = "",
     base_url: Annotated[str, typer.Option(help="An OpenAI-compatible server.", show_default="OpenAI")] = "",
     prompts: Annotated[Path | None, typer.Option(help="A prompt set of your own.", show_default="prompts/")] = None,
+    panel: Annotated[PanelKind, typer.Option(help="Ask each reviewer by itself, or all in one call.")] = "separate",
     checks: Annotated[CheckLevel, typer.Option(help="Checks decided by code, before any reviewer.")] = "all",
     sections: Annotated[str, typer.Option(help="all, or N: the summary and N-1 random others an article.")] = "all",
     min_sentences: Annotated[int, typer.Option(help="Leave out shorter sections.")] = 3,
     max_sentences: Annotated[int, typer.Option(help="Leave out longer sections.")] = 30,
+    keep_duplicates: Annotated[bool, typer.Option("--keep-duplicates", help="Work on repeated sections too.")] = False,
     segmenter: Annotated[str, typer.Option(help="nupunkt, spacy, or model (asks the model).")] = "nupunkt",
     seed: Annotated[int, typer.Option(help="Seed for the choice of sections.")] = 0,
-    concurrency: Annotated[int, typer.Option(min=1, help="Most calls to the model at a time.")] = 16,
     max_revisions: Annotated[int, typer.Option(min=0, help="Revisions after the first draft.")] = 5,
     temperature: Annotated[float, typer.Option(help="The GENERATOR's temperature.")] = 0.7,
     reviewer_temperature: Annotated[float, typer.Option(help="The REVIEWERS' temperature.")] = 0.3,
-    timeout: Annotated[float, typer.Option(help="Seconds to wait for one reply.")] = 60.0,
     min_confidence: Annotated[float, typer.Option(help="Embedded default: offer nothing less sure (0 to 1).")] = 0.5,
     max_mb: Annotated[float, typer.Option(help="Skip input files larger than this many megabytes.")] = 5.0,
+    concurrency: Annotated[int, typer.Option(min=1, help="Most calls to the model at a time.")] = 16,
+    rpm: Annotated[float | None, typer.Option(help="Most requests a minute.", show_default="no limit")] = None,
+    tpm: Annotated[float | None, typer.Option(help="Most tokens a minute.", show_default="no limit")] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds to wait for one reply.")] = 60.0,
+    accept: Annotated[int | None, typer.Option(help="Stop at so many accepted pairs.", show_default="no limit")] = None,
+    max_candidates: Annotated[
+        int | None, typer.Option(help="Work on at most so many sections.", show_default="no limit")
+    ] = None,
+    max_usd: Annotated[float | None, typer.Option(help="Stop when this is spent.", show_default="no limit")] = None,
+    prices: Annotated[
+        str | None,
+        typer.Option(
+            help="US dollars per million tokens: prompt,completion or prompt,completion,cached.",
+            show_default="genai-prices' list",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be asked and what it costs; stop.")
+    ] = False,
 ) -> None:
     """Generate pairs from articles: accepted, rejected and failed ones, each in a file of its own.
 
-    The key comes from OPENAI_API_KEY or HF_TOKEN.
+    The key comes from OPENAI_API_KEY or HF_TOKEN. The same command again goes on where the last one stopped.
     """
     from generation import pipeline
 
@@ -85,23 +109,25 @@ def generate(
         [*(inputs or []), *(f"wikipedia:{title}" for title in wikipedia or [])],
         out,
         progress,
-        overwrite=overwrite,
         model=model,
         base_url=base_url,
         prompt_folder=prompts,
+        joint=panel == "joint",
         check_level=checks,
         sections=_count(sections),
         min_sentences=min_sentences,
         max_sentences=max_sentences,
+        keep_duplicates=keep_duplicates,
         segmenter=segmenter,
         seed=seed,
-        concurrency=concurrency,
         max_revisions=max_revisions,
         temperature=temperature,
         reviewer_temperature=reviewer_temperature,
-        timeout=timeout,
         min_confidence=min_confidence,
         max_bytes=int(max_mb * 1_000_000),
+        limits=pipeline.Limits(concurrency, rpm, tpm, timeout, accept, max_candidates, max_usd, _prices(prices)),
+        resume=resume,
+        dry_run=dry_run,
     )
 
 
@@ -115,6 +141,18 @@ def show(
 
     if print_pairs(_rows(file), Console(), limit) == 0:
         progress.print(f"{file} holds no pair.", markup=False, soft_wrap=True)
+
+
+@app.command()
+def calls(
+    folder: Annotated[Path, typer.Argument(help="The folder of a run that asked a model.")],
+    section: Annotated[str, typer.Option(help="Only calls on this section.", show_default="all")] = "",
+    full: Annotated[bool, typer.Option("--full", help="Print requests and replies whole, as JSON lines.")] = False,
+) -> None:
+    """Show what a run asked and what was answered."""
+    from generation.show import show_calls
+
+    show_calls(folder / "journal.sqlite", Console(), section, full)
 
 
 @app.command()
@@ -145,6 +183,19 @@ def _count(sections: str) -> int | Literal["all"]:
     if not sections.isdigit() or int(sections) < 1:
         raise UsageError(f'--sections takes "all" or a number from 1, not "{sections}".')
     return int(sections)
+
+
+def _prices(text: str | None) -> "Price | None":
+    if text is None:
+        return None
+    from generation.budget import by_hand
+
+    try:
+        numbers = [float(part) for part in text.split(",")]
+        prompt, completion, *cached = numbers
+        return by_hand(prompt, completion, *cached)
+    except (ValueError, TypeError):
+        raise UsageError(f'--prices takes two or three numbers such as "2.5,10,1.25", not "{text}".') from None
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -47,8 +47,7 @@ class ModelReviewer:
     temperature: float = REVIEWER_TEMPERATURE
 
     async def judge(self, section: Section, candidate: Candidate, chat: Chat | None = None) -> Verdict:
-        shown = {"segmented_text": _segmented(section), **_shown(candidate, self.prompt.is_extended)}
-        messages = self.prompt.render(input=shown)
+        messages = self.prompt.render(input=shown_to_reviewer(section, candidate, self.prompt.is_extended))
         role = f"reviewers/{self.name}"
         request = Request(messages, self.temperature, self.prompt.schema, role=role, scope=section.id)
         return await _asked(chat, request, lambda text: read_verdict(text, self.name))
@@ -77,7 +76,7 @@ def read_candidate(text: str, sentences: Sequence[str]) -> Candidate:
     Whether it is true to the text is not asked here: see checks.run. A span whose text does not stand in its sentence
     gets start -1, which `checks.spans_real` reports.
     """
-    data = _object(text)
+    data = _checked_object(read_json(text))
     indices = data.get("required_sentence_indices")
     if not isinstance(indices, list) or any(type(i) is not int for i in indices):
         raise ValueError('"required_sentence_indices" must be a list of integers')
@@ -94,7 +93,12 @@ def read_candidate(text: str, sentences: Sequence[str]) -> Candidate:
 
 def read_verdict(text: str, reviewer: str) -> Verdict:
     """Read a REVIEWER's reply; ValueError where it holds no clear verdict: nothing is taken for a yes or a no."""
-    data = _object(text)
+    return read_verdict_object(read_json(text), reviewer)
+
+
+def read_verdict_object(value: Any, reviewer: str) -> Verdict:
+    """`read_verdict` for a reply whose JSON is read already."""
+    data = _checked_object(value)
     is_quality = data.get("is_quality")
     if not isinstance(is_quality, bool):
         raise ValueError('"is_quality" must be true or false')
@@ -112,6 +116,11 @@ async def _asked(chat: Chat | None, request: Request, read: Callable[[str], T]) 
         raise UsageError("A model's generator or reviewer needs a chat; give --model, or use the embedded default.")
     value, _replies = await ask(chat, request, read)
     return value
+
+
+def shown_to_reviewer(section: Section, candidate: Candidate, extended: bool) -> dict[str, Any]:
+    """The data of a reviewer's prompt; `extended` adds the coreferences."""
+    return {"segmented_text": _segmented(section), **_shown(candidate, extended)}
 
 
 def _segmented(section: Section) -> list[dict[str, Any]]:
@@ -137,11 +146,10 @@ def _shown_span(span: Span) -> dict[str, Any]:
     return {"sentence_index": span.sentence_index, "text": span.text}
 
 
-def _object(text: str) -> Mapping[str, Any]:
-    data = read_json(text)
-    if not isinstance(data, Mapping):
+def _checked_object(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
         raise ValueError("the reply must be one JSON object")
-    return data
+    return value
 
 
 def _string(data: Mapping[str, Any], key: str) -> str:

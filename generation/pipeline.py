@@ -1,38 +1,29 @@
 """`craqan generate` from end to end: articles in, a run's folder out."""
 
-import asyncio
-import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from rich.console import Console
 
-from generation import __version__, corpus, panel, prompts
+from generation import corpus, panel, prompts
 from generation.errors import UsageError
-from generation.llm import Chat, OpenAIChat
-from generation.progress import Progress, report
+from generation.folder import Resume, RunFolder
+from generation.forecast import forecast
+from generation.llm import Chat
+from generation.progress import report
 from generation.records import Section
-from generation.refine import MAX_REVISIONS, CheckLevel, Generator, Reviewer
-from generation.run import Ledger, Prepare, RunFolder, make_recipe, outcomes
+from generation.refine import MAX_REVISIONS, CheckLevel, Reviewer
+from generation.run import Ledger, make_recipe
 from generation.segment import DEFAULT_SEGMENTER, segment_with_model, segmenter_name
+from generation.session import Cast, Limits, Session
 from generation.sources import Skipped
 
 MIN_CONFIDENCE = 0.5
-
-
-@dataclass(frozen=True)
-class Cast:
-    """Who plays the roles of a run, and what their rows say of them."""
-
-    generator: Generator
-    reviewers: Sequence[Reviewer]
-    generator_name: str
-    reviewer_name: str
-    prepare: Prepare | None = None
-    notes: Sequence[str] = ()
+DEFAULT_LIMITS = Limits()
+_NOT_SETTINGS = ("console", "out", "splitter", "limits", "resume", "dry_run")
 
 
 def rules_cast(segmenter: str = DEFAULT_SEGMENTER, min_confidence: float = MIN_CONFIDENCE) -> Cast:
@@ -47,20 +38,28 @@ def rules_cast(segmenter: str = DEFAULT_SEGMENTER, min_confidence: float = MIN_C
 
 def model_cast(
     model: str,
+    base_url: str = "",
     prompt_folder: Path | None = None,
     temperature: float = panel.GENERATOR_TEMPERATURE,
     reviewer_temperature: float = panel.REVIEWER_TEMPERATURE,
     segmenter: str = DEFAULT_SEGMENTER,
+    joint: bool = False,
 ) -> Cast:
-    """One model in all roles, by the prompts of `prompt_folder` or else our own."""
+    """One model in all roles, by the prompts of `prompt_folder` or else our own; `joint` asks the panel in one call."""
     prompt_set = prompts.load_set(prompt_folder)
     generator, reviewers = panel.from_prompts(prompt_set, temperature, reviewer_temperature)
-    name = f"model:{model}"
+    seats: Sequence[Reviewer] = reviewers
+    if joint:
+        from generation.joint import Joint
+
+        seats = Joint(prompt_set.reviewers, reviewer_temperature).reviewers
 
     async def split(section: Section, chat: Chat) -> Section:
         return await segment_with_model(section, chat, prompt_set.segmenter)
 
-    return Cast(generator, reviewers, name, name, split if segmenter == "model" else None, prompt_set.notes)
+    name = f"model:{model}"
+    prepare = split if segmenter == "model" else None
+    return Cast(generator, seats, name, name, model, base_url, prepare, prompt_set.notes)
 
 
 def generate(
@@ -68,41 +67,43 @@ def generate(
     out: Path,
     console: Console,
     *,
-    overwrite: bool = False,
     model: str = "",
     base_url: str = "",
     prompt_folder: Path | None = None,
+    joint: bool = False,
     check_level: CheckLevel = "all",
     sections: int | Literal["all"] = "all",
     min_sentences: int = corpus.MIN_SENTENCES,
     max_sentences: int = corpus.MAX_SENTENCES,
     segmenter: str = DEFAULT_SEGMENTER,
     seed: int = 0,
-    concurrency: int = 16,
+    keep_duplicates: bool = False,
     max_revisions: int = MAX_REVISIONS,
     temperature: float = panel.GENERATOR_TEMPERATURE,
     reviewer_temperature: float = panel.REVIEWER_TEMPERATURE,
-    timeout: float = 60.0,
     min_confidence: float = MIN_CONFIDENCE,
     max_bytes: int = corpus.MAX_BYTES,
+    limits: Limits = DEFAULT_LIMITS,
+    resume: Resume = "if-possible",
+    dry_run: bool = False,
 ) -> Ledger:
     """Run the loop over every chosen section; write accepted, rejected and failed pairs and run.json under `out`.
 
     `inputs` are addresses as `sources.read_source` takes them. Without a `model` the embedded default plays all roles.
-    Progress and a summary go to `console`. Raises UsageError for a wrong call, CorpusError if nothing is left to work
-    on, and the ModelError of a wrong key or model.
+    `dry_run` only says what would be asked and what it would cost. Progress and a summary go to `console`. Raises
+    UsageError for a wrong call, CorpusError if nothing is left to work on, CircuitError if going on was hopeless; after
+    each of them the same call goes on where this one stopped.
     """
     splitter = DEFAULT_SEGMENTER if segmenter == "model" else segmenter
     segmenter_name(splitter)  # raises for one that does not exist, before any file is touched
-    settings = {k: v for k, v in locals().items() if k not in ("console", "out", "overwrite", "splitter")}
-    settings["prompt_folder"] = str(prompt_folder or "")
+    settings = {k: v for k, v in locals().items() if k not in _NOT_SETTINGS}
+    settings |= {"inputs": list(inputs), "prompt_folder": str(prompt_folder or ""), **asdict(limits)}
     if model:
-        cast = model_cast(model, prompt_folder, temperature, reviewer_temperature, segmenter)
+        cast = model_cast(model, base_url, prompt_folder, temperature, reviewer_temperature, segmenter, joint)
     else:
         cast = rules_cast(segmenter, min_confidence)
-    chat = OpenAIChat(model, base_url or None, timeout=timeout) if model else None
     skipped: list[Skipped] = []
-    chosen = corpus.read(
+    chosen: Iterator[Section] = corpus.read(
         inputs,
         sections=sections,
         seed=seed,
@@ -112,40 +113,18 @@ def generate(
         max_bytes=max_bytes,
         skipped=skipped.append,
     )
+    if not keep_duplicates:
+        from generation.duplicates import without_duplicates
+
+        chosen = without_duplicates(chosen, skipped.append)
+    session = Session(cast, limits, console, check_level=check_level, max_revisions=max_revisions)
+    if dry_run:
+        console.print(forecast(islice(chosen, limits.max_candidates), cast, session.known_price()), soft_wrap=True)
+        return session.books
     recipe = make_recipe(cast.generator, cast.reviewers, check_level, cast.generator_name, cast.reviewer_name)
-    ledger = Ledger()
-    started, clock = datetime.now(UTC), time.monotonic()
-    with RunFolder(out, recipe, overwrite=overwrite) as folder, Progress(console, ledger) as progress:
-
-        async def work() -> None:
-            async for outcome in outcomes(
-                chosen,
-                cast.generator,
-                cast.reviewers,
-                chat=chat,
-                check_level=check_level,
-                max_revisions=max_revisions,
-                window=concurrency,
-                prepare=cast.prepare,
-                ledger=ledger,
-                on_change=progress.moved,
-            ):
-                folder.add(outcome)
-            if chat:
-                await chat.aclose()
-
-        asyncio.run(work())
-        folder.close(
-            {
-                "craqan_version": __version__,
-                "settings": settings,
-                "recipe": recipe,
-                **ledger.as_dict(),
-                "skipped": [asdict(s) for s in skipped],
-                "notes": [*cast.notes, *(chat.notes if chat else ())],
-                "started_at": started.isoformat(timespec="seconds"),
-                "seconds": round(time.monotonic() - clock, 3),
-            }
-        )
-    report(console, out, ledger, skipped)
-    return ledger
+    with RunFolder(out, recipe, settings, resume) as folder:
+        session.work(chosen, folder, skipped)
+    report(console, out, session, skipped)
+    if session.failure:
+        raise session.failure
+    return session.books

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.live import Live
@@ -13,6 +13,10 @@ from rich.text import Text
 from generation.records import Usage
 from generation.run import FINISHED, Ledger
 from generation.show import harmless
+
+if TYPE_CHECKING:
+    from generation.admission import Admission
+    from generation.session import Session
 
 EVERY = 10.0
 """Seconds between two plain lines."""
@@ -27,6 +31,7 @@ class Progress:
         self._console = console
         self._ledger = ledger
         self._started = self._printed = time.monotonic()
+        self._admission: Admission | None = None
         self._live = Live(console=console, get_renderable=self._line, transient=True, refresh_per_second=4)
 
     def __enter__(self) -> Self:
@@ -39,6 +44,10 @@ class Progress:
     ) -> None:
         if self._console.is_terminal:
             self._live.stop()
+
+    def watch(self, admission: "Admission") -> None:
+        """Show its calls in flight as well."""
+        self._admission = admission
 
     def moved(self) -> None:
         """Say that the ledger has changed."""
@@ -61,19 +70,32 @@ class Progress:
         total = sum(books.usage.values(), Usage())
         if total.calls:
             parts.append(f"{total.calls} calls, {total.prompt_tokens + total.completion_tokens:,} tokens")
-        return Text(" · ".join([*parts, f"{seconds:.0f} s"]))
+        if self._admission is not None:
+            parts.append(f"{self._admission.in_flight} in flight")
+        finished = books.submitted - books.pending
+        rate = f", {60 * finished / seconds:.0f} a minute" if finished and seconds > 1 else ""
+        return Text(" · ".join([*parts, f"{seconds:.0f} s{rate}"]))
 
 
-def report(console: Console, out: Path, ledger: Ledger, skipped: Sequence[object]) -> None:
-    """The end of a run: the books, why sections were rejected, what was left out, and where the files are."""
-    counts = ledger.as_dict()
-    books = " + ".join(f"{counts[s]} {s}" for s in (*FINISHED, "pending"))
-    console.print(Text(f"{counts['submitted']} sections = {books}", style="bold"))
-    if ledger.problems:
-        reasons = ", ".join(f"{code.replace('_', ' ')} {n}" for code, n in ledger.problems.most_common())
-        console.print(Text(f"Rejected for: {reasons}"))
+def report(console: Console, out: Path, session: "Session", skipped: Sequence[object]) -> None:
+    """The end of a run: the books, why sections were rejected, what it cost, what was left out, where the files are."""
+
+    def say(text: str, style: str = "") -> None:
+        console.print(Text(harmless(text), style=style), soft_wrap=True)
+
+    books = session.books
+    counts = books.as_dict()
+    say(f"{counts['submitted']} sections = " + " + ".join(f"{counts[s]} {s}" for s in (*FINISHED, "pending")), "bold")
+    if books.objections:
+        reasons = (f"{who}: {what.replace('_', ' ')} {n}" for (who, what), n in books.objections.most_common(SHOWN))
+        say(f"Rejected for: {', '.join(reasons)}")
+    if cost := session.cost():
+        each = f", ${cost['usd_per_accepted']:.4f} a pair" if cost["usd_per_accepted"] is not None else ""
+        say(f"Cost: ${cost['usd']:.4f}{each}, at the prices of {cost['prices']['source']}")
     for item in skipped[:SHOWN]:
-        console.print(Text(f"Skipped {harmless(str(item))}", style="yellow"), soft_wrap=True)
+        say(f"Skipped {item}", "yellow")
     if len(skipped) > SHOWN:
-        console.print(Text(f"... and {len(skipped) - SHOWN} more; run.json lists them all.", style="yellow"))
-    console.print(Text(f"Files: {out}/accepted.jsonl, rejected.jsonl, failed.jsonl, run.json"), soft_wrap=True)
+        say(f"... and {len(skipped) - SHOWN} more; run.json lists them all.", "yellow")
+    if session.stopped and not session.failure:
+        say(f"Stopped: {session.stopped} The same command goes on from here.", "yellow")
+    say(f"Files: {out}/accepted.jsonl, rejected.jsonl, failed.jsonl, run.json")

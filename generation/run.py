@@ -1,23 +1,19 @@
-"""Many sections: run the loop on each, keep the books, and write a run's folder."""
+"""Many sections: run the loop on each, many at a time, in order, and keep the books."""
 
 import asyncio
-import json
-import os
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any
 
 from generation import __version__
-from generation.dataset import passage_from, row_from
-from generation.errors import Abstention, AuthError, ModelError, RequestError, UsageError
+from generation.errors import Abstention, AuthError, CircuitError, ModelError, RequestError
 from generation.llm import Chat, Scoped
-from generation.records import Outcome, Round, Section, Usage, digest
+from generation.records import Outcome, Round, Section, Usage
 from generation.refine import MAX_REVISIONS, CheckLevel, Generator, Reviewer, conclude, refine
 
 FINISHED = ("accepted", "rejected", "failed")
+NOTHING_OFFERED = "nothing_offered"
 
 Prepare = Callable[[Section, Chat], Awaitable[Section]]
 """Work on a section that needs the model, done before its loop: splitting it into sentences."""
@@ -29,7 +25,8 @@ class Ledger:
 
     submitted: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    problems: Counter[str] = field(default_factory=Counter)
+    objections: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Why sections were rejected: how often which reviewer named which problem in the last round."""
     usage: dict[str, Usage] = field(default_factory=dict)
 
     @property
@@ -37,9 +34,13 @@ class Ledger:
         return self.submitted - sum(self.counts[s] for s in FINISHED)
 
     def add(self, outcome: Outcome) -> None:
-        self.counts[outcome.status] += 1
+        """Enter an outcome; a pending one is known by its tokens only."""
+        if outcome.status in FINISHED:
+            self.counts[outcome.status] += 1
         if outcome.status == "rejected":
-            self.problems.update(outcome.problems or ("nothing_offered",))
+            against = outcome.rounds[-1].verdicts if outcome.rounds else ()
+            found = {(v.reviewer, problem) for v in against for problem in v.problems}
+            self.objections.update(found or {("generator", NOTHING_OFFERED)})
         for role, usage in outcome.usage.items():
             self.usage[role] = self.usage.get(role, Usage()) + usage
 
@@ -49,9 +50,15 @@ class Ledger:
             "submitted": self.submitted,
             **{status: self.counts[status] for status in FINISHED},
             "pending": self.pending,
-            "problems": dict(sorted(self.problems.items())),
+            "objections": self._by_reviewer(),
             "usage": {role: asdict(u) for role, u in sorted(self.usage.items())} | {"total": asdict(total)},
         }
+
+    def _by_reviewer(self) -> dict[str, dict[str, int]]:
+        found: dict[str, dict[str, int]] = {}
+        for (reviewer, problem), count in sorted(self.objections.items()):
+            found.setdefault(reviewer, {})[problem] = count
+        return found
 
 
 async def finish(
@@ -66,15 +73,17 @@ async def finish(
     prepare: Prepare | None = None,
     **on: Any,
 ) -> Outcome:
-    """Run the loop on one section to its end. A model's failure is an outcome; a wrong key or model ends the run.
+    """Run the loop on one section to its end.
 
+    A model's failure is an outcome. Where the run as a whole was stopped (CircuitError) the outcome is pending. A wrong
+    key or model is raised, since no other section could fare better.
     `order` is the section's place in the input; of two equally advanced ones the earlier is asked first. `on_draft`
     and `on_verdict` are handed on to `refine`.
     """
     scoped = Scoped(chat, section.id, order) if chat else None
     rounds: list[Round] = []
     abstention: Abstention | None = None
-    error = ""
+    error = stopped = ""
     try:
         if prepare and scoped:
             section = await prepare(section, scoped)
@@ -84,13 +93,17 @@ async def finish(
             rounds.append(round_)
     except Abstention as nothing:
         abstention = nothing
+    except CircuitError as stop:
+        stopped = str(stop)
     except ModelError as failure:
         if isinstance(failure, AuthError) or (isinstance(failure, RequestError) and failure.status == 404):
             raise
         error = f"{type(failure).__name__}: {failure}"
     usage = dict(scoped.usage) if scoped else {}
+    last = rounds[-1].candidate if rounds else None
+    if stopped:
+        return Outcome(section, "pending", last, tuple(rounds), reason=stopped, usage=usage)
     if error:
-        last = rounds[-1].candidate if rounds else None
         return Outcome(section, "failed", last, tuple(rounds), error=error, usage=usage)
     return replace(conclude(section, rounds, abstention), usage=usage)
 
@@ -107,11 +120,12 @@ async def outcomes(
     window: int = 64,
     ledger: Ledger | None = None,
     on_change: Callable[[], None] = lambda: None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> AsyncIterator[Outcome]:
     """Yield one outcome a section, in input order; at most `window` sections are under way at a time.
 
     `sections` is read lazily. `ledger` is kept up to date as sections begin and end, whenever their turn to be yielded
-    comes, and `on_change` told.
+    comes, and `on_change` told. No section is begun once `stop` says so; those under way are still yielded.
     """
     books = ledger if ledger is not None else Ledger()
     upcoming = enumerate(sections)
@@ -140,7 +154,7 @@ async def outcomes(
     try:
         while True:
             # A slow first section must not let finished ones pile up without bound: hence the second limit.
-            while not exhausted and under_way < window and len(tasks) < 8 * window:
+            while not exhausted and under_way < window and len(tasks) < 8 * window and not stop():
                 item = next(upcoming, None)
                 exhausted = item is None
                 if item:
@@ -156,79 +170,6 @@ async def outcomes(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def outcome_row(outcome: Outcome, recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """One line of a run's files: the dataset's columns where there is a candidate, and all that led to it."""
-    section = outcome.section
-    how = {
-        "reason": outcome.reason,
-        "problems": list(outcome.problems),
-        "error": outcome.error,
-        "rounds": [asdict(r) for r in outcome.rounds],
-        "usage": {role: asdict(u) for role, u in sorted(outcome.usage.items())},
-        "segmenter": section.segmenter,
-        "source": asdict(section.source),
-        "recipe": digest(recipe),
-    }
-    if outcome.candidate is None:
-        return {**passage_from(section), **how}
-    row = row_from(section, outcome.candidate, generator=recipe["generator"], reviewed_by=recipe["reviewed_by"])
-    return {**row, **how}
-
-
-class RunFolder:
-    """The files of a run, written whole or not at all: each grows beside its place and is moved there by `close`.
-
-    Raises UsageError where the folder already holds a finished run, unless `overwrite`.
-    """
-
-    FILES = ("accepted", "rejected", "failed")
-
-    def __init__(self, path: Path, recipe: Mapping[str, Any], *, overwrite: bool = False):
-        if (path / "run.json").exists() and not overwrite:
-            raise UsageError(f"{path} already holds a run; choose another --out, or replace it with --overwrite.")
-        path.mkdir(parents=True, exist_ok=True)
-        self.path = path
-        self.recipe = recipe
-        self._files: dict[str, IO[str]] = {}
-
-    def __enter__(self) -> Self:
-        for name in self.FILES:
-            self._files[name] = (self.path / f"{name}.jsonl.part").open("w", encoding="utf-8", newline="\n")
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for file in self._files.values():
-            file.close()
-            part = Path(file.name)
-            if error and part.exists() and not part.stat().st_size:
-                part.unlink()
-
-    def add(self, outcome: Outcome) -> None:
-        json.dump(outcome_row(outcome, self.recipe), self._files[outcome.status], ensure_ascii=False)
-        self._files[outcome.status].write("\n")
-
-    def close(self, summary: Mapping[str, Any]) -> None:
-        """Move the finished files into place; run.json comes last and says that the run is whole."""
-        for name, file in self._files.items():
-            file.flush()
-            os.fsync(file.fileno())
-            file.close()
-            Path(file.name).replace(self.path / f"{name}.jsonl")
-        write_whole(self.path / "run.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file so that a reader sees the old one or the new one, never a part."""
-    part = path.with_name(path.name + ".part")
-    with part.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
 
 
 def make_recipe(

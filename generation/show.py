@@ -1,12 +1,18 @@
 """Pairs for a person, in the terminal: the passage with its required sentences lit and the coreferences marked."""
 
+import json
 import unicodedata
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from generation.calls import Call
 
 REQUIRED = "bold"
 MENTION = "bold black on bright_yellow"
@@ -78,6 +84,27 @@ def passage(row: Mapping[str, Any]) -> Text:
         text.append("\n")
     text.rstrip()
     return text
+
+
+def show_calls(journal: Path, console: Console, scope: str = "", full: bool = False) -> None:
+    """Print the calls of a journal, one line each, or whole as JSON lines if `full`; only those of `scope` if given."""
+    from generation.journal import Journal
+
+    with Journal(journal, create=False) as found:
+        for call in found.calls():
+            if scope and call.request.scope != scope:
+                continue
+            if full:
+                print(json.dumps(asdict(call), ensure_ascii=False, default=str))
+            else:
+                console.print(_call_line(call), soft_wrap=True)
+
+
+def _call_line(call: "Call") -> Text:
+    answer = " ".join((call.reply.text if call.reply else "").split())
+    tokens = f"{call.reply.usage.prompt_tokens}+{call.reply.usage.completion_tokens}" if call.reply else "-"
+    style = "" if call.status == "ok" else "red"
+    return Text(harmless(f"{call.request.scope}  {call.request.role}  {call.status}  {tokens} tokens  {answer[:100]}"), style=style)
 
 
 def harmless(text: str) -> str:

@@ -73,10 +73,17 @@ def test_show_prints_question_answer_and_marks(demo):
     assert row["question"] in printed and "refers to" in printed and "▸" in printed
 
 
-def test_a_second_run_into_the_same_folder_is_refused(demo):
+def test_the_same_command_again_gives_the_same_files(demo):
     out, _ = demo
-    done = craqan("generate", ARTICLE, "--out", out)
-    assert done.returncode == 2 and "--overwrite" in done.stderr
+    before = (out / "accepted.jsonl").read_bytes()
+    assert craqan("generate", ARTICLE, "--out", out).returncode == 0
+    assert (out / "accepted.jsonl").read_bytes() == before
+
+
+def test_another_setting_in_the_same_folder_is_refused_by_name(demo):
+    out, _ = demo
+    done = craqan("generate", ARTICLE, "--out", out, "--seed", "7")
+    assert done.returncode == 2 and "seed" in done.stderr and "--resume never" in done.stderr
 
 
 def test_two_runs_give_identical_pairs(demo, tmp_path):
@@ -122,8 +129,9 @@ def test_no_key_reaches_a_file_or_the_terminal(tmp_path):
             "generate", ARTICLE, "--sections", "1", "--out", tmp_path / "run", "--model", "m", "--base-url", server.url,
             OPENAI_API_KEY=KEY,
         )  # fmt: skip
-    everything = done.stdout + done.stderr + "".join(p.read_text() for p in (tmp_path / "run").iterdir())
-    assert "internal error" in everything and KEY not in everything
+    files = [p for p in (tmp_path / "run").iterdir() if p.is_file()]
+    everything = done.stdout.encode() + done.stderr.encode() + b"".join(p.read_bytes() for p in files)
+    assert b"internal error" in everything and KEY.encode() not in everything
 
 
 def test_a_wrong_key_ends_the_run_with_one_sentence(tmp_path):
@@ -174,7 +182,7 @@ def test_nothing_left_to_work_on_is_an_error(tmp_path):
     (tmp_path / "short.md").write_text("# Title\n\nOnly one sentence.\n")
     done = craqan("generate", tmp_path / "short.md", "--out", tmp_path / "run")
     assert done.returncode == 1 and "sentences" in done.stderr and "Traceback" not in done.stderr
-    assert not (tmp_path / "run" / "run.json").exists()
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["state"] == "running"
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,12 @@ import json
 
 import pytest
 
-from generation.errors import AuthError, ServerError, UsageError
+from generation.errors import AuthError, CircuitError, InputError, ServerError, UsageError
+from generation.folder import RunFolder
 from generation.llm import OpenAIChat
 from generation.panel import from_prompts
 from generation.prompts import load_set
-from generation.run import Ledger, RunFolder, make_recipe, outcomes
+from generation.run import Ledger, make_recipe, outcomes
 from tests.helpers import PASSAGE, ScriptedGenerator, ScriptedReviewer, candidate_of, section_of
 from tests.model_server import ModelServer, failing
 from tests.test_panel import GOOD, NO, YES
@@ -152,7 +153,7 @@ RECIPE = make_recipe(ScriptedGenerator(), [ScriptedReviewer("a")], "all", "rules
 
 async def run_into(path, sections=SECTIONS[:6], **options):
     reviewer = ScriptedReviewer("a", lambda c: len(reviewer.asked) % 2 == 0)
-    with RunFolder(path, RECIPE, **options) as folder:
+    with RunFolder(path, RECIPE, options.pop("settings", {}), **options) as folder:
         for outcome in await ended(sections, ScriptedGenerator(candidate_of()), [reviewer]):
             folder.add(outcome)
         folder.close({"submitted": len(sections)})
@@ -185,13 +186,73 @@ async def test_a_broken_run_leaves_no_file_that_looks_whole(tmp_path):
         for outcome in await ended(SECTIONS[:1], ScriptedGenerator(candidate_of())):
             folder.add(outcome)
         raise RuntimeError
-    assert not list(tmp_path.glob("*.jsonl")) and not (tmp_path / "run.json").exists()
+    assert not list(tmp_path.glob("*.jsonl"))
+    assert json.loads((tmp_path / "run.json").read_text())["state"] == "running"
 
 
-async def test_a_finished_run_is_not_overwritten_unasked(tmp_path):
+async def test_the_same_run_again_gives_the_same_files(tmp_path):
     await run_into(tmp_path)
     before = (tmp_path / "accepted.jsonl").read_bytes()
-    with pytest.raises(UsageError, match="--overwrite"):
-        await run_into(tmp_path)
+    await run_into(tmp_path)
     assert (tmp_path / "accepted.jsonl").read_bytes() == before
-    await run_into(tmp_path, overwrite=True)
+
+
+@pytest.mark.parametrize(("key", "value"), [("seed", 2), ("model", "other"), ("new", 1)])
+async def test_a_changed_setting_is_refused_and_named(tmp_path, key, value):
+    await run_into(tmp_path, settings={"seed": 1, "model": "m"})
+    before = (tmp_path / "accepted.jsonl").read_bytes()
+    with pytest.raises(UsageError, match=key):
+        await run_into(tmp_path, settings={"seed": 1, "model": "m", key: value})
+    assert (tmp_path / "accepted.jsonl").read_bytes() == before
+
+
+async def test_limits_may_change_between_sessions(tmp_path):
+    await run_into(tmp_path, settings={"seed": 1, "concurrency": 4, "max_usd": 1})
+    await run_into(tmp_path, settings={"seed": 1, "concurrency": 64, "max_usd": 5})
+
+
+async def test_a_changed_prompt_is_refused(tmp_path):
+    await run_into(tmp_path)
+    changed = {**RECIPE, "prompts": {"a": "0123"}}
+    with pytest.raises(UsageError, match="prompt a"), RunFolder(tmp_path, changed):
+        pass
+
+
+async def test_resume_always_needs_a_run_and_never_throws_it_away(tmp_path):
+    with pytest.raises(UsageError, match="no run"):
+        await run_into(tmp_path / "new", resume="always")
+    await run_into(tmp_path, settings={"seed": 1})
+    (tmp_path / "journal.sqlite").write_bytes(b"old")
+    await run_into(tmp_path, settings={"seed": 2}, resume="never")
+    assert not (tmp_path / "journal.sqlite").exists()
+
+
+async def test_two_runs_in_one_folder_at_once_are_refused(tmp_path):
+    with RunFolder(tmp_path, RECIPE), pytest.raises(UsageError, match="Another run"), RunFolder(tmp_path, RECIPE):
+        pass
+
+
+async def test_a_foreign_run_json_is_left_alone(tmp_path):
+    (tmp_path / "run.json").write_text("[1]")
+    with pytest.raises(InputError), RunFolder(tmp_path, RECIPE):
+        pass
+    assert (tmp_path / "run.json").read_text() == "[1]"
+
+
+async def test_a_stopped_run_leaves_its_sections_pending():
+    class Stopped(ScriptedGenerator):
+        async def draft(self, section, rounds, chat=None):
+            if section.id == SECTIONS[2].id:
+                raise CircuitError("Stopped: enough.")
+            return await super().draft(section, rounds, chat)
+
+    ledger = Ledger()
+    found = await ended(SECTIONS[:4], Stopped(candidate_of()), ledger=ledger)
+    assert [o.status for o in found] == ["accepted", "accepted", "pending", "accepted"]
+    assert ledger.pending == 1
+
+
+async def test_no_section_is_begun_once_the_run_is_to_stop():
+    ledger = Ledger()
+    await ended(SECTIONS, Slow(lambda n: 1), window=2, ledger=ledger, stop=lambda: ledger.counts["accepted"] >= 5)
+    assert 5 <= ledger.submitted <= 8

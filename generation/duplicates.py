@@ -1,0 +1,63 @@
+"""Sections that were seen before, word for word or nearly, found on the fly and in little memory.
+
+Each section leaves 16 bytes behind: a similarity hash of its word pairs. Source: Charikar 2002 (simhash).
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
+from typing import Any
+
+from generation.records import Section
+from generation.sources import Skipped
+
+BITS = 128
+NEAR = 18
+"""Bits in which near-duplicates may differ; unrelated texts differ in about 64."""
+
+
+class Seen:
+    """The sections so far; `ids` keeps their names so that a duplicate can be told what it repeats."""
+
+    def __init__(self) -> None:
+        import numpy  # in here: the command line starts without it
+
+        self._numpy: Any = numpy
+        self._hashes = numpy.zeros((1024, 2), dtype=numpy.uint64)
+        self._ids: list[str] = []
+
+    def earlier(self, section: Section) -> str | None:
+        """The id of an earlier section that `section` repeats; if there is none, `section` is remembered."""
+        known = self._hashes[: len(self._ids)]
+        hashed = self._simhash(section)
+        near = self._numpy.bitwise_count(known ^ hashed).sum(axis=1) <= NEAR
+        if near.any():
+            return self._ids[int(near.argmax())]
+        if len(self._ids) == len(self._hashes):
+            self._hashes = self._numpy.concatenate([self._hashes, self._numpy.zeros_like(self._hashes)])
+        self._hashes[len(self._ids)] = hashed
+        self._ids.append(section.id)
+        return None
+
+    def _simhash(self, section: Section) -> Any:
+        numpy = self._numpy
+        features = b"".join(blake2b(f.encode(), digest_size=BITS // 8).digest() for f in _features(section))
+        bits = numpy.unpackbits(numpy.frombuffer(features, dtype=numpy.uint8)).reshape(-1, BITS)
+        majority = bits.sum(axis=0) * 2 > len(bits)
+        return numpy.packbits(majority).view(numpy.uint64)
+
+
+def without_duplicates(sections: Iterable[Section], skipped: Callable[[Skipped], None]) -> Iterator[Section]:
+    """`sections` without those that repeat an earlier one; each left out is told to `skipped`."""
+    seen = Seen()
+    for section in sections:
+        earlier = seen.earlier(section)
+        if earlier is None:
+            yield section
+        else:
+            skipped(Skipped(section.id, f"repeats {earlier}, word for word or nearly", 1))
+
+
+def _features(section: Section) -> list[str]:
+    words = re.findall(r"\w+", section.text.casefold()) or [""]
+    return [" ".join(words[i : i + 2]) for i in range(max(1, len(words) - 1))]
