@@ -31,12 +31,13 @@ class Fake:
 
     async def __call__(self, request: Request) -> Reply:
         self.texts.append(request.messages[0]["content"])
+        number = len(self.texts)
         self.times.append(time.monotonic())
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
         try:
             await asyncio.sleep(self.delay)
-            result = self.answer(len(self.texts))
+            result = self.answer(number)
         finally:
             self.in_flight -= 1
         if isinstance(result, Exception):
