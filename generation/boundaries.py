@@ -12,7 +12,7 @@ VERSION = 1
 """Goes into the name that every section carries; raise it with any change of what `mend` returns."""
 
 _TITLES = "mr mrs ms mx dr drs prof profs rev fr hon messrs sen sens rep reps gov pres gen col lt sgt capt cmdr adm maj"
-_BEFORE_MORE = "v vs cf viz e.g i.e nos secs chs paras subsec subsecs subpara subdiv cls pts eds"
+_BEFORE_MORE = "pub v vs cf viz e.g i.e nos secs chs paras subsec subsecs subpara subdiv cls pts eds"
 _NUMBERED = (
     "no nos sec secs art arts fig figs vol vols ch chs para paras cl pt pts op ex exs app rule tit div reg regs p"
     " pp n nn cmt stat pub r ser supp jan feb mar apr jun jul aug sep sept oct nov dec c ca approx"
@@ -80,7 +80,7 @@ def _is_end(text: str, start: int, stop: re.Match[str], was_found: bool) -> bool
     if following is None or not following[2]:
         return was_found
     opening, word = following.groups()
-    if not opening and word[0].islower() and word.islower():
+    if not opening and (word[0] == "." or (word[0].islower() and word.islower())):  # a spaced ellipsis goes on
         return False
     if stop.end() - start < _LONGEST_WORD and _LABEL.fullmatch(text[start : stop.end()].strip()):
         return False
@@ -111,7 +111,8 @@ def _ends_at_full_stop(before: str, following: str, was_found: bool, *, has_clos
 
 def _could_be_abbreviation(word: str, key: str) -> bool:
     is_initial = len(word) == 1 and word.isalpha()
-    has_no_vowel = key.isalpha() and not set(key) & set("aeiouy")
+    is_acronym = len(word) > 2 and word[:2].isupper()  # NBC, DVDs
+    has_no_vowel = key.isalpha() and not is_acronym and not set(key) & set("aeiouy")
     return is_initial or "." in word or has_no_vowel or key in _ABBREVIATIONS
 
 

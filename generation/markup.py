@@ -181,6 +181,8 @@ def parse_html(html: str) -> "HtmlElement":
     for element in [e for e in root.iter() if _holds_no_prose(e)]:
         if element.getparent() is not None:
             element.drop_tree()
+    for element in list(root.iter("code", "kbd", "samp", "tt", "var")):  # words of a sentence: trafilatura moves them
+        element.drop_tag()
     return root
 
 

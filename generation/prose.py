@@ -28,6 +28,7 @@ _MARKER = re.compile(
         (?P<number>\d{{1,3}}(?:(?:,[ ]?|[\u2013-])\d{{1,3}})*)   # [12], [3, 4], [5-7]; a year stays: [2022] UKSC 5
         |(?:(?:nb|note|notes|n)[ ]|[\u2020\u2021\u00a7*#][ ]?)\d{{1,3}}
         |\^[^\]\s]{{1,40}}                                    # a footnote of Markdown
+        |!(?:note|tip|important|warning|caution)             # the kind of an alert on GitHub
         |(?:{_EDITORIAL.replace(" ", "[ ]")})(?:\?|[ ][\u2013-][ ][^\]]{{1,40}})?
         |(?:{_LANGUAGES})(?:;[ ](?:[a-z]{{2}}|wikidata))*
     )\]""",

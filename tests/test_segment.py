@@ -79,6 +79,7 @@ BLOCKS = {
         ["Prose.", "More."],
     ),
     "underlined paragraph": ("Not a heading.\n---\n\nProse.", ["Not a heading.", "Prose."]),
+    "indented prose": ("One.\n\n    Two is indented.\n\n    - Three", ["One.", "Two is indented.", "Three"]),
     "mark-up in lines": ("A <b>bold. Word</b> here. See [x].", ["A <b>bold.", "Word</b> here.", "See [x]."]),
     "nothing": ("\n \n", []),
 }
@@ -107,13 +108,18 @@ ENDS = [
     "Read the code.| Holidays are listed in No. 7.| Cole signed it.",
     "Wet floors are rare, esp. at night.| J. A. Smith said so.",
     "Is it Yahoo! that asked?| iPhones were sold.",
+    "Dr. Lowe, cf. Rev. Poe, spoke in No. 7 of ch. 3, pp. 9-12.| It was Feb. 3.",
+    "It unlocked DVDs.| Eric Corley told NBC.| Judge Kaplan heard it.",
+    "They sued Vireo Foods Inc.| A baker ran it.",
+    "Lorne lived in St. Paul, Minn.| There he met Cole et al.| They left for Wis.| It rained.",
     "It was good [...] and cheap.| That is all.",
 ]
 
 
+@pytest.mark.parametrize("segmenter", SPLITTERS)
 @pytest.mark.parametrize("marked_text", ENDS)
-def test_abbreviations_quotes_and_brackets_end_no_sentence(marked_text: str) -> None:
-    assert texts(marked_text.replace("|", "")) == [piece.strip() for piece in marked_text.split("|")]
+def test_abbreviations_quotes_and_brackets_end_no_sentence(marked_text: str, segmenter: str) -> None:
+    assert texts(marked_text.replace("|", ""), segmenter) == [piece.strip() for piece in marked_text.split("|")]
 
 
 @pytest.mark.parametrize("segmenter", SPLITTERS)
@@ -222,6 +228,7 @@ BAD_SPLITS: dict[str, Any] = {
     "doubled": {"sentences": [PIECES[0], *PIECES]},
     "reordered": {"sentences": PIECES[::-1]},
     "across blocks": {"sentences": [PIECES[0], "It was short.\n\n- First, it had a title.", *PIECES[3:]]},
+    "overlapping": {"sentences": [PIECES[0], "It was short.\n\n- First, it had a title.", *PIECES[2:]]},
     "empty": {"sentences": []},
     "not strings": {"sentences": [1, 2]},
     "another shape": ["The Act passed in 1974."],
