@@ -47,7 +47,7 @@ def demo(tmp_path_factory):
 def test_the_embedded_default_generates_pairs_from_the_shipped_article(demo):
     out, done = demo
     assert done.returncode == 0, done.stderr
-    assert counts(out)["submitted"] == 6 and counts(out)["accepted"] >= 2
+    assert counts(out)["submitted"] == 6 and counts(out)["accepted"] >= 1
     assert all(row["generator"].startswith("rules:") for row in lines(out / "accepted.jsonl"))
 
 
@@ -124,7 +124,7 @@ def test_a_model_over_http_gives_accepted_and_failed_sections(tmp_path):
 
 
 def test_no_key_reaches_a_file_or_the_terminal(tmp_path):
-    with ModelServer(lambda request: failing(500, f"internal error for key {KEY}")) as server:
+    with ModelServer(lambda request: failing(400, f"internal error for key {KEY}")) as server:
         done = craqan(
             "generate", ARTICLE, "--sections", "1", "--out", tmp_path / "run", "--model", "m", "--base-url", server.url,
             OPENAI_API_KEY=KEY,
@@ -149,13 +149,17 @@ def test_without_a_key_the_error_names_what_to_set(tmp_path):
 
 
 def test_a_prompt_set_of_ones_own_is_used_as_it_is(tmp_path):
-    with ModelServer(model_script) as server:
+    def script(request):
+        return {"question": "What?", "answer": "x", "required_sentence_indices": [0]}  # never passes the checks
+
+    with ModelServer(script) as server:
         craqan(
             "generate", ARTICLE, "--sections", "1", "--out", tmp_path / "run", "--model", "m", "--base-url", server.url,
             "--prompts", ROOT / "tests" / "paper_prompts",
         )  # fmt: skip
         first = server.requests[0]
     assert [m["role"] for m in first["messages"]] == ["user"]
+    assert "wilderness" in first["messages"][0]["content"].lower()
 
 
 BAD_INPUTS = {
