@@ -56,8 +56,8 @@ BROKEN = [
     ("other", "answer_not_leaked", candidate_of(question="Does the Harbor Safety Act ask for two rafts?")),
     ("wrong_information", "answer_supported", candidate_of(question="When was the Harbor Safety Act passed?", answer="1975")),
     ("wrong_information", "answer_supported", candidate_of(answer="three green lanterns")),
-    ("incomplete_answer", "answer_form", candidate_of(question="What requires rafts?", answer="It")),
-    ("incomplete_answer", "answer_form", candidate_of(answer="It requires every ferry to carry two rafts.")),
+    ("incomplete_answer", "answer_says_something", candidate_of(question="What requires rafts?", answer="It")),
+    ("incomplete_answer", "answer_says_something", candidate_of(answer="It requires every ferry to carry two rafts.")),
 ]  # fmt: skip
 
 
@@ -74,8 +74,8 @@ def test_every_reason_is_one_sentence_under_a_known_code(code, check, candidate)
 
 
 def test_numbers_may_be_grouped_and_possessives_dropped():
-    sentences = ("Cole's Act cost $1,200,000.", "It was repealed.")
-    candidate = candidate_of("How much did Cole's Act cost?", "$1,200,000", (0, 1), ())
+    sentences = ("Cole's Act was passed in May.", "It cost $1,200,000.")
+    candidate = candidate_of("How much did Cole's Act cost?", "$1200000", (0, 1), ())
     assert checks.run(candidate, sentences) == ()
 
 
@@ -89,7 +89,7 @@ def test_a_breach_of_shape_hides_the_text_checks():
 
 
 def test_unsure_problems_do_not_reject():
-    unnamed = candidate_of(question="What must every ferry carry?")
-    problems = checks.run(unnamed, PASSAGE)
+    partly = candidate_of(answer="two rafts of wood")
+    problems = checks.run(partly, PASSAGE)
     assert [p.certainty for p in problems] == ["unsure"]
     assert checks.verdict(problems).is_quality

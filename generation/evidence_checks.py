@@ -1,0 +1,233 @@
+"""Checks of the evidence: do the required sentences, all of them and no others, hold what question and answer say?"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from generation import terms
+from generation.case import Case, Problem
+from generation.lexicon import TITLES, noun_kind
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+SUPPORTED = 0.75
+UNSUPPORTED = 0.5
+"""Shares of the answer's words in the required sentences: below the second it is certainly not from them."""
+FAR_SPREAD = 3
+"""A word that so many other sentences have does not tell where to look."""
+
+
+def answer_supported(case: Case) -> Iterator[Problem]:
+    """The answer is found in the required sentences: as it stands, or all numbers and names and most words."""
+    name = "answer_supported"
+    if case.holding(case.indices):
+        return
+    elsewhere = case.holding(case.others)
+    if elsewhere and len(case.answer_words) > 0:
+        reason = f"The answer stands in sentence {elsewhere[0]}, which is not among the required sentences."
+        yield Problem("missing_sentences", name, reason)
+        return
+    answer = terms.content(case.candidate.answer)
+    absent = [s for s in answer if s not in case.required_stems]
+    numbers = [s for s in absent if s[0].isdigit()]
+    names = [w for w in _name_words(case.candidate.answer) if terms.stem(w) in absent]
+    if numbers or names:
+        found = names[0] if names else numbers[0]
+        yield _unsupported(case, f'"{found}" in the answer stands in none of the required sentences')
+    elif answer and len(answer) - len(absent) < UNSUPPORTED * len(answer):
+        yield _unsupported(case, "The answer is not in the required sentences")
+    elif answer and len(answer) - len(absent) < SUPPORTED * len(answer):
+        reason = "Parts of the answer are in no required sentence."
+        yield Problem("wrong_information", name, reason, "unsure")
+    elif not answer and not set(case.answer_words) <= {w for i in case.indices for w in terms.words(case.sentences[i])}:
+        yield _unsupported(case, "The answer is not in the required sentences")
+
+
+def _unsupported(case: Case, what: str) -> Problem:
+    return Problem(
+        "wrong_information", "answer_supported", f"{what}; take it from them or add the sentence that has it."
+    )
+
+
+def _name_words(text: str) -> list[str]:
+    return [w for run in terms.names(text) for w in terms.words(" ".join(run)) if w not in TITLES]
+
+
+_LEFT = frozenset(
+    "det amod compound nmod poss quantmod advmod aux auxpass neg mark nsubj nsubjpass predet case".split()
+)
+_FUNCTION_TAGS = frozenset("DT IN CC TO WDT WP WP$ PRP$ PDT MD".split())
+
+
+def answer_whole(case: Case) -> Iterator[Problem]:
+    """The answer is not cut off in the middle of a phrase of its sentence."""
+    last = _last_token(case)
+    following = last.nbor() if last is not None and last.i + 1 < len(last.doc) else None
+    if last is None or following is None or following.is_punct or following.is_sent_start:
+        return
+    if _ends_within_entity(last, case) or _leaves_head(last, case) or _leaves_object(last, following, case):
+        reason = f'The answer breaks off at "{last.text}"; give the whole phrase.'
+        yield Problem("incomplete_answer", "answer_whole", reason)
+    elif following.lower_ in ("of", "and") and following.head == last and last.pos_ in ("NOUN", "PROPN"):
+        reason = f'The text goes on after "{last.text}" with "{following.text}"; is the answer whole?'
+        yield Problem("incomplete_answer", "answer_whole", reason, "unsure")
+
+
+def _last_token(case: Case) -> "Token | None":
+    """The last token of the answer where it stands in a required sentence, if it ends with a token."""
+    text = case.candidate.answer.strip().lower()
+    for answer, index in ((a, i) for a in (text, text.rstrip(".!")) for i in case.indices):
+        at = case.sentences[index].lower().find(answer)
+        if at >= 0 and answer:
+            return next((t for t in case.parse.tokens(index) if case.parse.where[t.i][2] == at + len(answer)), None)
+    return None
+
+
+_MEASURES = ("DATE", "TIME", "MONEY", "PERCENT", "QUANTITY")
+_PARTS = frozenset("month day year number many figure weekday century decade".split())
+_NAMED = ("PERSON", "ORG")
+
+
+def _ends_within_entity(last: "Token", case: Case) -> bool:
+    """ "January" of "January 1, 1978", "about 400" of "about 400 percent", "Universal" of "Universal Music"."""
+    entity = next((e for e in last.doc.ents if e.start <= last.i < e.end - 1), None)
+    asked = set(terms.words(case.candidate.question))
+    if entity is None:
+        return False
+    if entity.label_ in _MEASURES:
+        return not _PARTS & asked and not last.nbor().is_punct
+    named = (
+        entity.label_ in _NAMED
+        and last.pos_ == "PROPN"
+        and last.dep_ == "compound"
+        and last.head.i in range(last.i, entity.end)
+    )
+    return named and not asked & {
+        "name",
+        "nickname",
+        "surname",
+        "country",
+        "city",
+        "state",
+        "place",
+        "where",
+        "nationality",
+    }
+
+
+_LEFT = frozenset(
+    "det amod compound nmod quantmod advmod aux auxpass neg mark nsubj nsubjpass predet case poss".split()
+)
+_FUNCTION_TAGS = frozenset("DT IN CC TO WDT WP WP$ PRP$ PDT MD".split())
+
+
+def _leaves_head(last: "Token", case: Case) -> bool:
+    """The head of the answer's last word comes only after it: "a diplomatic" conference, "rich deposits of" zinc."""
+    if len(case.answer_words) == 1:
+        return False  # "Russian" or "coal" may be just what is asked for
+    if last.tag_ in _FUNCTION_TAGS and not last.like_num:
+        return last.tag_ not in ("IN", "TO") or last.dep_ in ("prep", "agent", "dative", "aux", "mark")
+    if last.i > last.head.i or last.dep_ not in _LEFT or last.dep_ == "poss" and last.tag_ != "PRP$":
+        return False
+    entity = next((e for e in last.doc.ents if e.start <= last.i < e.end), None)
+    return entity is None or entity.end != last.i + 1 or entity.label_ == "NORP"
+
+
+def _leaves_object(last: "Token", following: "Token", case: Case) -> bool:
+    """ "bring" lawsuits: a verb without the object that comes right after it."""
+    objects = [c for c in last.rights if c.dep_ in ("dobj", "attr", "ccomp", "xcomp", "oprd", "acomp")]
+    return last.pos_ == "VERB" and len(case.answer_words) > 1 and any(c.left_edge.i == following.i for c in objects)
+
+
+def numbers_supported(case: Case) -> Iterator[Problem]:
+    """Every number of the question is in the required sentences."""
+    for word in terms.words(case.candidate.question):
+        if word[0].isdigit() and terms.stem(word) not in case.required_stems:
+            yield _absent(case, word, [terms.stem(word)], "numbers_supported", "certain")
+            return
+
+
+def names_supported(case: Case) -> Iterator[Problem]:
+    """Every name of the question is in the required sentences, at least by its last word."""
+    for run in terms.names(case.candidate.question):
+        words = [w for w in terms.words(" ".join(run)) if w not in TITLES]
+        if words and not _is_known(words, case.required_stems):
+            sure = "certain" if any(_is_known(words, terms.stems(case.sentences[i])) for i in case.others) else "unsure"
+            yield _absent(case, " ".join(words), [terms.stem(words[-1])], "names_supported", sure)
+            return
+
+
+def _is_known(words: list[str], stems: frozenset[str]) -> bool:
+    """By the name's last word, or by a word that starts alike ("Norwegian" for Norway)."""
+    return terms.stem(words[-1]) in stems or any(s[:4] == words[-1][:4] for s in stems if len(s) >= 4)
+
+
+def _absent(case: Case, what: str, stems: list[str], check: str, certainty: str) -> Problem:
+    there = [i for i in case.others if set(stems) & terms.stems(case.sentences[i])]
+    if there:
+        reason = f'The question speaks of "{what}", which only sentence {there[0]} has: require it, or ask otherwise.'
+        return Problem("missing_sentences", check, reason, certainty)  # type: ignore[arg-type]
+    reason = f'The required sentences say nothing of "{what}", which the question speaks of.'
+    return Problem("wrong_information", check, reason, certainty)  # type: ignore[arg-type]
+
+
+def words_supported(case: Case) -> Iterator[Problem]:
+    """No other sentence has several words of the question that the required ones lack.
+
+    General nouns ("law", "company") do not count: a question may call a thing by its kind.
+    """
+    absent = {s for s in case.asked if s not in case.required_stems and s not in _general_nouns(case)}
+    where = {i: absent & terms.stems(case.sentences[i]) for i in case.others}
+    spread = {s for s in absent if sum(s in found for found in where.values()) >= FAR_SPREAD}
+    best = max(where, key=lambda i: len(where[i] - spread), default=None)
+    if best is None or not where[best] - spread:
+        return
+    lacking = sorted(where[best] - spread, key=case.asked.index)
+    shown = ", ".join(_written(case, s) for s in lacking)
+    reason = f"Of the question's words, sentence {best} has some that the required sentences lack: {shown}."
+    yield Problem("missing_sentences", "words_supported", reason, "certain" if len(lacking) > 1 else "unsure")
+
+
+def _general_nouns(case: Case) -> set[str]:
+    """Stems of the question's general nouns."""
+    return {terms.stem(w) for w in terms.words(case.candidate.question) if noun_kind(w) or noun_kind(w.rstrip("s"))}
+
+
+def _written(case: Case, stem: str) -> str:
+    return next(w for w in terms.words(case.candidate.question) if terms.stem(w) == stem)
+
+
+def sentences_needed(case: Case) -> Iterator[Problem]:
+    """Each required sentence gives the answer, a word of the question that no other gives, or a link between others."""
+    for index in case.indices:
+        rest = [i for i in case.indices if i != index]
+        own = terms.stems(case.sentences[index]) - case.stems_of(rest)
+        if case.answer_at == [index] or own & set(case.asked) or _is_between(case, index):
+            continue
+        if index in case.answer_at and index == _best_answer(case):
+            continue
+        reason = f"Sentence {index} adds nothing that question or answer needs; leave it out or ask about it."
+        yield Problem("irrelevant_sentences", "sentences_needed", reason)
+
+
+def _best_answer(case: Case) -> int:
+    """Of several sentences with the answer, the one that has most of the question."""
+    return max(case.answer_at, key=lambda i: (len(set(case.asked) & terms.stems(case.sentences[i])), i))
+
+
+def _is_between(case: Case, index: int) -> bool:
+    """Do links lead from one required sentence through this one to another?
+
+    Where none are labelled: does it refer back, and can a later one only be resolved by its help?
+    """
+    links = case.candidate.coreferences
+    if links:
+        back = {c.antecedent.sentence_index for c in links if c.mention.sentence_index == index}
+        forth = {c.mention.sentence_index for c in links if c.antecedent.sentence_index == index}
+        return bool(back and forth and forth - back)
+    rest = [i for i in case.indices if i != index]
+    found = [link for link in case.links(case.indices) if link.sources]
+    if index == case.indices[0] or not any(link.mention.sentence == index for link in found):
+        return False
+    without = {link.mention.head for link in case.links(rest) if link.sources}
+    return any(link.mention.sentence in rest and link.mention.head not in without for link in found)
