@@ -13,6 +13,7 @@ from generation.errors import UsageError
 from generation.records import Round, Verdict, candidate_from_dict
 from space import rounds
 from space.passage import KIND_WORDS, drawn, escape, plain
+from space.theme import show_on_narrow
 
 Row = Mapping[str, Any]
 DATA = Path(craqan.__file__).parent / "data"
@@ -28,11 +29,6 @@ ON_CLICK = """element.addEventListener('click', (event) => {
     trigger('select', { id: button.dataset.id });
   } else trigger('change', { page: Number(button.dataset.page) });
 });"""
-# On a narrow screen the passage lies below the list, out of sight.
-SHOW_ROW = """() => { if (window.innerWidth < 760) {
-  const calm = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
-  document.getElementById('row').scrollIntoView({ behavior: calm ? 'auto' : 'smooth', block: 'start' });
-} }"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +141,7 @@ def build(shelf: Shelf) -> None:
     quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     gr.on([i.change for i in inputs], show, [open_id, *inputs], rows, trigger_mode="always_last", **quiet)
     rows.change(turn, [open_id, *inputs], rows, **quiet)
-    rows.select(choose, None, [open_id, row], **quiet).then(None, None, None, js=SHOW_ROW, **quiet)
+    rows.select(choose, None, [open_id, row], **quiet).then(None, None, None, js=show_on_narrow("row"), **quiet)
     clear.click(lambda: list(_EMPTY), None, inputs, **quiet)
 
 
@@ -237,8 +233,8 @@ def _derivation(steps: Sequence[Row]) -> str:
 def _provenance(row: Row, provenance: Row | None) -> str:
     people = row["human_reviews"]
     facts = {
-        "Made by": _maker_words(row["generator"]),
-        "Reviewed by": ", ".join(_maker_words(r) for r in row["reviewed_by"]) or "nobody yet",
+        "Made by": rounds.maker_words(row["generator"]),
+        "Reviewed by": ", ".join(rounds.maker_words(r) for r in row["reviewed_by"]) or "nobody yet",
         "Read by people": {0: "not yet", 1: "1 person"}.get(people, f"{people} people"),
         "Split": row.get("split", ""),
         "Id": row["id"],
@@ -246,16 +242,6 @@ def _provenance(row: Row, provenance: Row | None) -> str:
     items = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in facts.items() if value)
     how = _rounds(provenance) if provenance else ""
     return f'<section class="provenance"><h3>Where it comes from</h3><dl class="pair">{items}</dl>{how}</section>'
-
-
-def _maker_words(name: str) -> str:
-    kind, _, who = name.partition(":")
-    words = {
-        "model": f"the model {who}",
-        "rules": f"rules, without a model (version {who})",
-        "person": f"{who}, a person",
-    }
-    return words.get(kind, rounds.reviewer_words(name)) if who else rounds.reviewer_words(name)
 
 
 def _rounds(provenance: Row) -> str:
@@ -269,4 +255,5 @@ def _rounds(provenance: Row) -> str:
     ]
     if not read:
         return ""
-    return f"<details><summary>How it was made: {len(read)} rounds</summary>{rounds.rounds(read)}</details>"
+    counted = "1 round" if len(read) == 1 else f"{len(read)} rounds"
+    return f"<details><summary>How it was made: {counted}</summary>{rounds.rounds(read)}</details>"

@@ -16,11 +16,13 @@ from space import making, rounds
 from space.limits import MAX_CHARACTERS, MIN_SENTENCES
 from space.making import EACH, Maker, Story
 from space.passage import drawn, escape, plain
+from space.theme import show_on_narrow
 
 EACH_WORDS = "Each in turn, until one gives a pair"
 RULES, MODEL = "rules", "model"
 AT_ONCE = 4  # runs at a time; further visitors wait in the queue
 EXAMPLE = Path(__file__).with_name("example.md")
+SHOWN_TRIED = 2  # sections whose reasons are shown at once
 INVITATION = (
     '<div class="empty"><h3>Nothing made yet</h3><p>Paste a text, or take the example, and press “Generate a pair”. '
     "Each draft appears here with what every reviewer says of it, and at the end the pair with its passage.</p></div>"
@@ -63,6 +65,7 @@ def build() -> None:
         concurrency_limit=AT_ONCE,
         concurrency_id="generate",
     )
+    start.click(None, None, None, js=show_on_narrow("status"), **quiet)
     running.failure(_broken, None, [status, start, stop], **quiet)
     stop.click(_stopped, None, [status, start, stop], cancels=[running], **quiet)
 
@@ -155,7 +158,7 @@ def _stopped() -> tuple[str, Any, Any]:
 
 
 def _broken() -> tuple[str, Any, Any]:
-    words = "Something broke on this side, not on yours; try once more, and please report it if it happens again."
+    words = "This page is too busy, or something broke on its side: try again in a minute."
     return _notice(words, "error"), gr.update(interactive=True), gr.update(interactive=False)
 
 
@@ -166,14 +169,12 @@ def _notice(text: str, kind: str = "", more: str = "") -> str:
 
 def _status(stories: Sequence[Story], maker: Maker) -> str:
     """Where the run stands, and what came of the sections before."""
-    story = stories[-1]
-    if story.outcome is None:
-        return _notice(_under_way(story, maker), more=_tried(stories[:-1]))
-    outcome = story.outcome
+    story, outcome = stories[-1], stories[-1].outcome
+    if outcome is None:
+        return _notice(_under_way(story, maker), more=_count(len(stories) - 1))
     if outcome.status == "accepted":
-        return _notice(
-            f"Accepted by all {len(maker.reviewers)} reviewers.", "good", _label(maker) + _tried(stories[:-1])
-        )
+        more = _label(maker) + _tried(stories[:-1])
+        return _notice(f"Accepted by all {len(maker.reviewers)} reviewers.", "good", more)
     if outcome.status == "failed":
         return _notice(_plain_error(outcome.error), "error", _tried(stories[:-1]))
     if all(s.outcome and s.outcome.candidate is None for s in stories):
@@ -195,13 +196,20 @@ def _under_way(story: Story, maker: Maker) -> str:
     return where + f"{draft}, {len(last.verdicts)} of {len(maker.reviewers)} verdicts"
 
 
+def _count(sections: int) -> str:
+    words = "1 section before gave none" if sections == 1 else f"{sections} sections before gave none"
+    return f"<p>{words}</p>" if sections else ""
+
+
 def _tried(stories: Sequence[Story]) -> str:
     items = "".join(
-        f"<li><b>{escape(s.section.title)}</b> {WORDS[s.outcome.status]}: {escape(_reason(s.outcome))}</li>"
-        for s in stories
-        if s.outcome
+        f"<li><b>{escape(s.section.title)}:</b> {escape(_reason(s.outcome))}</li>" for s in stories if s.outcome
     )
-    return f'<ul class="tried">{items}</ul>' if items else ""
+    if not items:
+        return ""
+    whole = f'<ul class="tried">{items}</ul>'
+    many = f"<details><summary>Why {len(stories)} sections gave none</summary>{whole}</details>"
+    return whole if len(stories) <= SHOWN_TRIED else many
 
 
 def _reason(outcome: Outcome) -> str:
@@ -209,7 +217,7 @@ def _reason(outcome: Outcome) -> str:
     if not outcome.rounds:
         return outcome.reason or _plain_error(outcome.error)
     against = [v for v in outcome.rounds[-1].verdicts if not v.is_quality]
-    return " ".join(f"{rounds.reviewer_words(v.reviewer)}: {v.reason}" for v in against)
+    return " ".join(f"{rounds.maker_words(v.reviewer)}: {v.reason}" for v in against)
 
 
 def _plain_error(error: str) -> str:

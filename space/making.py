@@ -9,6 +9,7 @@ from typing import Any
 
 from generation import article, markup, panel, prompts, refine, rules, run, segment
 from generation.errors import ModelError, ModelTimeoutError, UsageError
+from generation.folder import outcome_row
 from generation.llm import OpenAIChat
 from generation.records import Outcome, Round, Section, Verdict
 from space import limits
@@ -38,7 +39,7 @@ class Maker:
     def row(self, outcome: Outcome) -> dict[str, Any]:
         """The outcome as a line of a run's files."""
         recipe = run.make_recipe(self.generator, self.panel, "all", self.name, self.name)
-        return {"status": outcome.status, **run.outcome_row(outcome, recipe)}
+        return {"status": outcome.status, **outcome_row(outcome, recipe)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +110,19 @@ async def watch(section: Section, maker: Maker) -> AsyncGenerator[Story, None]:
 
 
 async def make(sections: Sequence[Section], maker: Maker) -> AsyncGenerator[list[Story], None]:
-    """Watch one section after the other until one has an accepted pair; yields the stories of all tried so far."""
+    """Watch one section after the other until one has an accepted pair; yields the stories of all tried so far.
+
+    The last story has an outcome only when the whole run is over.
+    """
     done: list[Story] = []
     for section in sections:
         async with aclosing(watch(section, maker)) as stories:
             async for story in stories:
-                yield [*done, story]
+                goes_on = story.outcome and story.outcome.status == "rejected" and section is not sections[-1]
+                if not goes_on:
+                    yield [*done, story]
         done.append(story)
-        if story.outcome and story.outcome.status != "rejected":
+        if not goes_on:
             return
 
 

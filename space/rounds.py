@@ -19,9 +19,16 @@ PROBLEM_WORDS = {
 SIGNS = {"yes": "✓", "no": "✗", "wait": "…", "skip": "–"}
 
 
-def reviewer_words(name: str) -> str:
-    """A reviewer's name as a person would write it."""
-    return "Check by code" if name == "checks" else name.replace("_", " ").capitalize()
+def maker_words(name: str) -> str:
+    """Who made or judged something ("model:NAME", "rules:VERSION", "checks", a reviewer's name) in plain words."""
+    kind, _, who = name.partition(":")
+    words = {
+        "checks": "check by code",
+        "model": f"the model {who}",
+        "rules": f"rules, without a model (version {who})",
+        "person": f"{who}, a person",
+    }
+    return words.get(kind, name.replace("_", " "))
 
 
 def listing(indices: Sequence[int]) -> str:
@@ -43,6 +50,10 @@ def rounds(rounds_: Sequence[Round], panel: Sequence[str] = (), *, is_running: b
     """All rounds in order; while the last one runs, the reviewers of `panel` who have not spoken yet wait in it."""
     last = len(rounds_) - 1
     return "".join(_round(r, panel if is_running and i == last else ()) for i, r in enumerate(rounds_))
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _round(round_: Round, waiting_for: Sequence[str]) -> str:
@@ -69,14 +80,14 @@ def _verdict(verdict: Verdict) -> str:
     problems = "".join(f"<li>{PROBLEM_WORDS[p]}</li>" for p in verdict.problems)
     return _line(
         sign,
-        f"<b>{escape(reviewer_words(verdict.reviewer))}</b> {word}",
+        f"<b>{escape(_capital(maker_words(verdict.reviewer)))}</b> {word}",
         f'<p dir="auto">{escape(verdict.reason)}</p>' + (f'<ul class="problems">{problems}</ul>' if problems else ""),
     )
 
 
 def _silent(name: str, is_stopped: bool) -> str:
     word = "not asked: the checks failed first" if is_stopped else "is reading"
-    return _line("skip" if is_stopped else "wait", f"<b>{escape(reviewer_words(name))}</b> {word}", "")
+    return _line("skip" if is_stopped else "wait", f"<b>{escape(_capital(maker_words(name)))}</b> {word}", "")
 
 
 def _line(sign: str, said: str, rest: str) -> str:

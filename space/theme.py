@@ -92,3 +92,12 @@ def look() -> dict[str, Any]:
     # In the head, not as `css`, which gradio would write twice, once under a prefix of its own.
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("style.css", "passage.js"))
     return {"theme": theme(), "head": f"<style>{style}</style><script>{script}</script>"}
+
+
+def show_on_narrow(id: str) -> str:
+    """JavaScript for an event: on a screen so narrow that the columns are stacked, bring the element into view."""
+    return f"""() => {{
+  if (window.innerWidth >= 760) return;
+  const calm = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
+  document.getElementById('{id}').scrollIntoView({{ behavior: calm ? 'auto' : 'smooth', block: 'start' }});
+}}"""
