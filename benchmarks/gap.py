@@ -191,12 +191,13 @@ def main() -> None:
     if options.train:
         for _ in range(PASSES):  # later passes read the earlier pronouns of a passage with better weights
             taught = [(choice(r), r) for r in rows(options.train)]
-            stored = {"source": f"{options.train.name}, by benchmarks/gap.py", "weights": learn(taught)}
+            learnt = learn(taught)
+            stored = {"source": f"{options.train.name}, by benchmarks/gap.py", "weights": learnt}
             Path(scorer.__file__).with_name("pronoun_weights.json").write_text(
                 json.dumps(stored, indent=1) + "\n", encoding="utf-8"
             )
             scorer.weights.cache_clear()
-        print(f"trained on {options.train.name}:", *table(taught, stored["weights"]), sep="\n  ")
+        print(f"trained on {options.train.name}:", *table(taught, learnt), sep="\n  ")
     measured = [(choice(r), r) for r in rows(options.measure)]
     print(f"measured on {options.measure.name}:", *table(measured, scorer.weights()), sep="\n  ")
 

@@ -28,7 +28,7 @@ _ADJUNCTS = (
     "acomp",
     "oprd",
 )
-_CONDITIONS = frozenset("if unless whether although though except provided whereas".split())
+_CONDITIONS = frozenset("if unless whether except provided".split())
 MAX_ADJUNCT = 12
 """Tokens; longer adjuncts are left out of a question."""
 
@@ -129,7 +129,8 @@ def clauses(parse: Parse, sentence: int) -> list[Clause]:
         return []
     found = [first]
     for other in root.conjuncts:
-        if other.pos_ in ("VERB", "AUX") and other.head.i >= root.i:
+        between = "".join(t.text for t in parse.doc[root.i : other.i])
+        if other.pos_ in ("VERB", "AUX") and other.head.i >= root.i and between.count("(") == between.count(")"):
             more = clause_of(parse, other, first)
             found += [more] if more else []
     return found
@@ -138,7 +139,7 @@ def clauses(parse: Parse, sentence: int) -> list[Clause]:
 def is_askable(parse: Parse, sentence: int) -> bool:
     """Is the sentence plain prose: no question, list, table, markup or semicolon?"""
     text = parse.sentences[sentence]
-    if not text.rstrip().endswith((".", '."', ".”", ".)")) or any(mark in text for mark in "|?*#`{}<>;_\n[]"):
+    if not text.rstrip().endswith((".", '."', ".”", ".)")) or any(mark in text for mark in "|?*#`{}<>_\n[]"):
         return False
     return 4 <= len(parse.tokens(sentence)) <= 60
 
@@ -160,9 +161,16 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
         auxiliaries = first.auxiliaries
     if not auxiliaries and verb.tag_ not in ("VBD", "VBZ", "VBP", "MD"):
         return None
+    end = _semicolon(parse, verb)
+    if verb.i > end:
+        return None
     parts = [
-        c for c in verb.children if c != subject and c.dep_ not in _IGNORED and c.i not in {a.i for a in auxiliaries}
+        c
+        for c in verb.children
+        if c != subject and c.dep_ not in _IGNORED and c.i not in {a.i for a in auxiliaries} and c.i < end
     ]
+    if any(c.left_edge.i < end <= c.right_edge.i for c in parts):
+        return None
     if any(c.dep_ not in _ADJUNCTS and c.dep_ not in SUBJECTS for c in parts):
         return None
     if any(_is_condition(c) for c in parts):
@@ -178,6 +186,12 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
         any(a.dep_ == "auxpass" for a in auxiliaries),
         tuple(c for c in verb.rights if c.dep_ == "conj"),
     )
+
+
+def _semicolon(parse: Parse, verb: "Token") -> int:
+    """The first semicolon or colon of the verb's sentence, or its end: only what stands before is asked."""
+    start, end = parse.bounds[parse.sentence_of(verb.i)]
+    return next((i for i in range(start, end) if parse.doc[i].text in (";", ":")), end)
 
 
 def _is_condition(part: "Token") -> bool:

@@ -101,4 +101,6 @@ def same_name(known: Mention, new: Mention) -> bool:
         and short[0] == "".join(w[0] for w in long if w not in ("of", "and", "the", "for"))
     ):
         return True
+    if long[1:] == short and long[0].isdigit():
+        return True
     return long[: len(short)] == short and known.kind in ("", new.kind, *([known.kind] if not new.kind else []))

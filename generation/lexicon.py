@@ -44,8 +44,10 @@ NOUN_KINDS: dict[str, frozenset[str]] = {
     ),
     "thing": _set(
         "ship aircraft airplane plane helicopter train vehicle car engine missile rocket satellite spacecraft "
-        "telescope drug vaccine disease virus bacterium species genus plant animal language system method theory device machine "
-        "product program programme project scheme plan policy tax treaty doctrine principle test vessel submarine tank "
+        "telescope drug vaccine disease virus bacterium species genus plant animal language system "
+        "method theory device "
+        "machine product program programme project scheme plan policy tax treaty doctrine principle "
+        "test vessel submarine tank "
         "horse dog trophy award prize medal format brand mineral element compound gene protein algorithm protocol"
     ),
     "person": _set(
@@ -55,8 +57,9 @@ NOUN_KINDS: dict[str, frozenset[str]] = {
         "princess emperor pope bishop priest judge justice lawyer attorney director producer player coach manager "
         "footballer boxer athlete swimmer skater dancer doctor physician surgeon nurse teacher professor general "
         "admiral officer soldier pilot astronaut explorer inventor founder printer publisher journalist reporter "
-        "editor activist dancer model designer chef comedian widow wife husband mother father son daughter brother sister "
-        "victim suspect student scholar critic guitarist drummer bassist vocalist songwriter playwright filmmaker "
+        "editor activist dancer model designer chef comedian widow wife husband mother father son daughter brother "
+        "sister victim suspect student scholar critic guitarist drummer bassist vocalist songwriter "
+        "playwright filmmaker "
         "businessman businesswoman entrepreneur commissioner secretary ambassador diplomat spokesman spokeswoman "
         "spokesperson chairman chairwoman leader candidate champion winner employee worker lawmaker representative "
         "duke duchess earl baron lord lady knight saint monk nun rabbi imam farmer merchant driver resident citizen "
@@ -77,7 +80,8 @@ SYNONYMS: tuple[frozenset[str], ...] = tuple(
             "agency commission bureau administration department authority board body regulator office service",
             "university college school institution institute",
             "organization organisation group association society foundation church ministry charity network union",
-            "film movie picture", "album record ep lp", "song single track", "novel book", "series show sitcom programme",
+            "film movie picture", "album record ep lp", "song single track", "novel book", 
+            "series show sitcom programme",
             "storm hurricane typhoon cyclone system depression", "earthquake quake tremor",
             "city town municipality", "village settlement", "ship vessel boat liner frigate destroyer battleship",
             "aircraft plane airplane aeroplane jet airliner", "country nation republic", "church cathedral",
@@ -126,6 +130,9 @@ WEAK_VERBS = _set(
 )
 """Verbs whose direct object is worth asking for only if the question says more than the verb."""
 
+VAGUE_NOUNS = _set("part number lot series way thing place role amount variety first most time example fact")
+"""Nouns that make neither a good answer nor a good question."""
+
 REPEATED_VERBS = _set(
     "release win receive record play write publish produce direct perform visit meet appear star release sign score "
     "beat defeat lose earn sell buy open attend join teach help support develop create offer provide cover address "
@@ -166,8 +173,8 @@ INTEND_VERBS = _set(
     "agree decide refuse plan seek attempt promise vow pledge intend aim choose offer threaten vote decline"
 )
 PURPOSE_VERBS = _set(
-    "create establish found design build use pass enact form launch introduce write develop hold organize organise sign "
-    "adopt set intend name meet travel open install construct fund deploy pay resign leave enlist return amend"
+    "create establish found design build use pass enact form launch introduce write develop hold organize organise "
+    "sign adopt set intend name meet travel open install construct fund deploy pay resign leave enlist return amend"
 )
 MOTION_VERBS = _set("move travel relocate emigrate return flee migrate transfer sail fly deport immigrate retire send")
 MONEY_VERBS = _set("make gross earn cost raise pay spend receive donate invest lose collect save generate sell")

@@ -239,7 +239,7 @@ def _name_range(parse: Parse, token: "Token", sentence: int) -> tuple[int, int]:
 
 
 def _title_start(parse: Parse, start: int, first: int) -> int:
-    """Further to the left over capitalised words, which belong to a title ("Those Once Loyal"); never a sentence's first."""
+    """Further left over the capitalised words of a title ("Those Once Loyal"), but never a sentence's first."""
     doc = parse.doc
     while (
         start - 1 > first

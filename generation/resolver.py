@@ -50,11 +50,10 @@ def resolve(section: Section) -> list[tuple[Coreference, float]]:
     """
     parse = nlp.parse(section)
     links = resolve_parse(parse)
-    return [(coreference(parse, link, link.sources[-1]), link.margin) for link in links if link.sources]
+    return [(coreference(parse, link.mention, link.sources[-1]), link.margin) for link in links if link.sources]
 
 
-def coreference(parse: Parse, link: Link, name: Mention) -> Coreference:
-    mention = link.mention
+def coreference(parse: Parse, mention: Mention, name: Mention) -> Coreference:
     kind: Kind = "pronominal" if mention.form == "pronoun" else "nominal"
     return Coreference(kind, parse.span(mention.start, mention.end), source_span(parse, name))
 
@@ -127,7 +126,8 @@ class Discourse:
                 self._join(mention, self._same_noun(mention) or self._new())
             return
         entity, margin, how = found
-        margin = min(margin, margin * 0.5 + entity.margins[-1] * 0.5, entity.margins[-1] * 1.1)
+        certain = entity.margins[-1]
+        margin = min(margin, certain if how == "same noun" else min((margin + certain) / 2, certain * 1.1))
         self.links.append(Link(mention, entity.last, entity, round(margin, 4), how))
         self._join(mention, entity, margin)
         if how == "pronoun" and mention.gender:
@@ -201,14 +201,13 @@ class Discourse:
         self, mention: Mention, alike: list[Entity], how: str, certainty: float
     ) -> tuple[Entity, float, str] | None:
         """The only entity that fits, or, less surely, the one in the centre of attention."""
-        unnamed = self._same_noun(mention)
-        if unnamed is not None and unnamed.last.head > alike[-1].last.head:
+        if self._same_noun(mention) is not None:
             return None
         center = self._center(mention)
         if len(alike) == 1:
             far = self._distance(alike[0].last, mention) > WINDOW
             doubt = 0.8 if center is not alike[0] and self._is_overtaken(alike[0]) else 1.0
-            return alike[0], certainty * (0.9 if far else 1.0) * doubt, how
+            return alike[0], certainty * (0.9 if far and how != "noun" else 1.0) * doubt, how
         if center in alike:
             others = [e for e in alike if e is not center and self._distance(e.last, mention) <= 1]
             return center, certainty * (0.6 if others else 0.85), how
@@ -237,8 +236,11 @@ class Discourse:
         if center is None or not self._agrees(mention, center) or self._nearer(mention):
             return None
         margin = 0.93 if center.names else 0.85
-        if self._rivals(mention, center):
+        rivals = self._rivals(mention, center)
+        if any(m.role != "other" for m in rivals):
             margin *= 0.88 if self._acts(mention) else 0.55
+        elif rivals:
+            margin *= 0.95 if self._acts(mention) else 0.85
         elif self._has_other_object(mention, center):
             margin *= 0.9 if self._acts(mention) else 0.75
         if not center.kind:
@@ -277,14 +279,14 @@ class Discourse:
         token = self.parse.doc[mention.head]
         return token.dep_ == "nsubj" and token.head.pos_ == "VERB" and token.head.lemma_ not in _STATES
 
-    def _rivals(self, mention: Mention, center: Entity) -> list[Entity]:
-        """Other named things of the same kind in the sentence before."""
+    def _rivals(self, mention: Mention, center: Entity) -> list[Mention]:
+        """Mentions of other things of the same kind in the sentence before."""
         return [
-            e
+            m
             for e in self.entities
-            if e is not center
-            and e.kind != "person"
-            and any(self._distance(m, mention) == 1 and self._competes(m, center) for m in e.mentions)
+            if e is not center and e.kind != "person"
+            for m in e.mentions
+            if self._distance(m, mention) == 1 and self._competes(m, center)
         ]
 
     def _has_other_object(self, mention: Mention, center: Entity) -> bool:
@@ -306,7 +308,7 @@ class Discourse:
         return bool(center.kind) and mention.kind == center.kind
 
     def _person(self, mention: Mention) -> tuple[Entity, float, str] | None:
-        """ "he" and "she": the best of the people who agree, by the trained scorer; None if it is a later name."""
+        """ "he" and "she": the best of the people who agree, by the trained scorer."""
         fitting = self.people(mention)
         if not fitting:
             return None
@@ -323,13 +325,28 @@ class Discourse:
         return entity, margin, "pronoun"
 
     def _person_margin(self, mention: Mention, entity: Entity, share: float, fitting: list[Entity]) -> float:
-        """Nearly sure where nobody else fits or only the subject of the sentence before does; else the scorer's share."""
+        """Nearly sure where nobody else fits, or only the last sentence's subject; else the scorer's share."""
         near = [e for e in fitting if self._distance(e.last, mention) <= 1]
+        if entity not in near and self._has_stranger(mention):
+            return min(share, 0.4)
         if len(fitting) == 1:
             return 0.95 if near else 0.85
         if entity is self._center(mention) and (mention.main or mention.role == "poss"):
             return 0.93 if near == [entity] else max(0.8, share)
         return max(share, 0.8) if near == [entity] else share
+
+    def _has_stranger(self, mention: Mention) -> bool:
+        """Does the sentence before name a person whom no mention covers?"""
+        position = self.place[mention.sentence] - 1
+        before = next((s for s, p in self.place.items() if p == position), None)
+        if before is None:
+            return False
+        covered = {i for m in self.owner_mentions() if m.sentence == before for i in range(m.start, m.end)}
+        return any(t.ent_type_ == "PERSON" and t.i not in covered for t in self.parse.tokens(before))
+
+    def owner_mentions(self) -> list[Mention]:
+        """All mentions that have found their entity so far."""
+        return [m for e in self.entities for m in e.mentions]
 
     def _is_cataphor(self, mention: Mention) -> bool:
         """Is the pronoun in a clause set before a main subject with a name ("When he was minister, Kallergis ...")?"""
@@ -338,7 +355,7 @@ class Discourse:
             for head, e in self.named.items()
             if head > mention.head and not mention.main
             for name in e.known
-            if name.head == head and not self.parse.doc[mention.head].head.head.i == self.parse.doc[head].i
+            if name.head == head and self.parse.doc[mention.head].head.head.i != head
         )
 
     def _is_somewhere(self, entity: Entity) -> bool:

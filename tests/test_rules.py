@@ -58,6 +58,47 @@ async def test_the_question_names_the_antecedent_not_the_mention():
         assert " it" not in f" {scored.candidate.question.lower()}"
 
 
+async def test_a_link_that_a_reader_needs_is_required_too():
+    found = next(c.candidate for c in rules.candidates(CHAIN) if c.candidate.question.startswith("What does"))
+    assert found.question == "What does the Clean Harbors Act oblige owners of large ports to do?"
+    assert found.required_sentence_indices == (0, 1, 2)
+    assert [c.mention.text for c in found.coreferences] == ["The Act", "It"]
+
+
+async def test_two_names_from_two_sentences_stand_in_one_question():
+    section = passage(
+        "The Clean Ports Act was passed in 1994.",
+        "The Harbor Safety Commission was set up in the following year.",
+        "The Act requires the commission to publish a list of unsafe docks.",
+    )
+    assert best(section).question == "What does the Clean Ports Act require the Harbor Safety Commission to do?"
+    assert best(section).required_sentence_indices == (0, 1, 2)
+
+
+async def test_a_description_stands_in_where_there_is_no_name():
+    section = passage(
+        "A Telegram channel linked to the Wagner Group reported the crash on Monday.",
+        "The channel claimed that residents had heard two loud noises.",
+    )
+    assert best(section).question == "What did the Telegram channel linked to the Wagner Group claim?"
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        (ACT, "If Congress agrees, it will protect recipes from 2030 on."),
+        ("Mary Jones met Ann Smith in Boston.", "She won the race."),
+        ("In 1992, Edwards Corporation purchased Electrotech Corporation.", "It was based in Nailsea."),
+        ("When he was minister, John Kallergis formed a party.", "The party lost the election."),
+        (ACT, "It covers this."),
+        (ACT, "It repealed the bill."),
+    ],
+    ids=["condition", "two women", "two companies", "cataphora", "deictic", "bare answer"],
+)
+async def test_nothing_sure_is_offered_where_a_reader_would_doubt(sentences):
+    assert rules.RuleGenerator().candidates(passage(*sentences)) == []
+
+
 async def test_the_same_passage_gives_the_same_candidates():
     again = passage(*(s.text for s in COPYRIGHT.sentences))
     assert rules.candidates(COPYRIGHT) == rules.candidates(again)
