@@ -70,7 +70,7 @@ def generate(
     checks: Annotated[CheckLevel, typer.Option(help="Checks decided by code, before any reviewer.")] = "all",
     sections: Annotated[str, typer.Option(help="all, or N: the summary and N-1 random others an article.")] = "all",
     min_sentences: Annotated[int, typer.Option(help="Leave out shorter sections.")] = 3,
-    max_sentences: Annotated[int, typer.Option(help="Leave out longer sections.")] = 30,
+    max_sentences: Annotated[int, typer.Option(help="Leave out longer sections.")] = 40,
     keep_duplicates: Annotated[bool, typer.Option("--keep-duplicates", help="Work on repeated sections too.")] = False,
     segmenter: Annotated[str, typer.Option(help="nupunkt, spacy, or model (asks the model).")] = "nupunkt",
     seed: Annotated[int, typer.Option(help="Seed for the choice of sections.")] = 0,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from generation.prompts import Prompt
 
 DEFAULT_SEGMENTER = "nupunkt"
-"""The best of those measured in benchmarks/segmenters.py, and the fastest."""
+"""The best of those measured in benchmarks/segmenters.py, and among the fastest."""
 
 
 def segment(section: Section, segmenter: str = DEFAULT_SEGMENTER) -> Section:
