@@ -267,6 +267,8 @@ def load(config="default", split=None, revision=None, *, repo=None, data_dir=Non
         raise ValueError(f'There is no config "{config}"; there are {", ".join(CONFIGS)}.')
     if data_dir and (revision or repo):
         raise ValueError("Give either data_dir or the revision (and repo) of a release, not both.")
+    if config == "original" and (repo or data_dir):
+        raise ValueError(f'The config "original" is read from {ORIGINAL_REPO} alone: give a revision only.')
     options = {}
     if config == "original":
         options["original_revision"] = revision or ""

@@ -143,11 +143,20 @@ def test_a_row_outside_the_schema_is_an_error_that_names_file_line_and_column(
     assert "data/default/train.jsonl:2: " in str(caught.value)
 
 
-@pytest.mark.parametrize("line", ["", "[1]", '{"id": "a", "id": "b"}', '{"id": NaN', "{'id': 1}"])
-def test_a_line_that_is_no_row_is_named(line: str, checkout: Path) -> None:
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "not a JSON object of its own"),
+        ("{'id': 1}", "not a JSON object of its own"),
+        ('{"id": "a"', "not a JSON object of its own"),
+        ('{"id": "a", "id": "b"}', "not a JSON object of its own: a key is given twice"),
+        ("[1]", 'column "row" should be an object'),
+    ],
+)
+def test_a_line_that_is_no_row_is_named(line: str, message: str, checkout: Path) -> None:
     with (checkout / "data/default/train.jsonl").open("a", encoding="utf-8") as file:
         file.write(line + "\n")
-    with pytest.raises(craqan.DataError, match=r"train\.jsonl:3: "):
+    with pytest.raises(craqan.DataError, match=r"train\.jsonl:3: " + message):
         craqan.load(split="train", data_dir=checkout)
 
 

@@ -275,3 +275,11 @@ def test_original_without_a_revision_says_how_to_ask(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path)
     with pytest.raises(craqan.DataError, match="at a revision that you name"):
         craqan.load("original")
+
+
+@pytest.mark.parametrize("arguments", [{"repo": "a/b"}, {"data_dir": "."}])
+def test_original_from_elsewhere_is_refused_instead_of_ignored(arguments: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="is read from Edge-Pyxos/CRaQAn_v1 alone"):
+        craqan.load("original", **arguments)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="not both"):
+        craqan.load(revision="v1", data_dir=".")

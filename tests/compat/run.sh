@@ -20,7 +20,7 @@ cp -r "$data" "$work/CRaQAn_copy/data"
 for version in ${*:-5.2.0 3.6.0}; do
     python=$root/.venv-datasets-$version/bin/python
     if ! "$python" -c "import datasets; assert datasets.__version__ == '$version'" 2>/dev/null; then
-        python3 -m venv --clear "$root/.venv-datasets-$version"
+        "${PYTHON:-python3}" -m venv --clear "$root/.venv-datasets-$version"
         "$python" -m pip install --quiet --disable-pip-version-check "datasets==$version"
     fi
     if [ -n "${DATA:-}" ]; then  # the README describes data/, not this
