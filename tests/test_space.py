@@ -5,7 +5,9 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +19,7 @@ from space import browse, passage
 from tests.helpers import candidate_of, section_of
 from tests.space_rows import ROWS
 
+ROOT = Path(__file__).parents[1]
 HOSTILE = next(row for row in ROWS if row["id"] == "hostile-1")
 
 
@@ -163,3 +166,11 @@ def test_analytics_are_off_before_gradio_is_imported():
     environment = {**os.environ, "GRADIO_ANALYTICS_ENABLED": "True"}
     ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
     assert ran.stdout.strip() == "False"
+
+
+def test_the_spaces_requirements_are_a_part_of_the_projects_without_gradio():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    known = {*project["dependencies"], *project["optional-dependencies"]["space"]}
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    wanted = {line for line in lines if not line.startswith("#")}
+    assert wanted and wanted <= known and not any(line.startswith("gradio") for line in wanted)

@@ -8,9 +8,11 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -111,9 +113,8 @@ class Recorder:
             self.foreign.append(request.url)
 
 
-@pytest.fixture
-def open_page(chromium):
-    """open_page(app, width=..., dark=...) opens the app in a fresh profile; at the end nothing may have left."""
+@contextmanager
+def _pages(chromium) -> Iterator[Callable[..., Any]]:
     recorder, contexts = Recorder(), []
 
     def open_(running: App, width: int = 1280, dark: bool = False):
@@ -126,9 +127,30 @@ def open_page(chromium):
         page.locator(".open-row, .empty").first.wait_for()
         return page
 
-    open_.recorder = recorder
+    open_.recorder = recorder  # type: ignore[attr-defined]
     yield open_
     for context in contexts:
         context.close()
     assert not recorder.foreign
     assert not recorder.errors
+
+
+@pytest.fixture
+def open_page(chromium):
+    """open_page(app, width=..., dark=...) opens the app in a fresh profile; at the end nothing may have left."""
+    with _pages(chromium) as open_:
+        yield open_
+
+
+@pytest.fixture(scope="module")
+def shared_page(chromium, app):
+    """One page on the released rows for a module's tests, which leave it fit for the next."""
+    with _pages(chromium) as open_:
+        yield open_(app)
+
+
+@pytest.fixture(scope="module")
+def shared_small_page(chromium, small_app):
+    """One page on the six known rows for a module's tests, which leave it fit for the next."""
+    with _pages(chromium) as open_:
+        yield open_(small_app)

@@ -24,6 +24,14 @@ LINE = """(number) => {
 }"""
 
 
+@pytest.fixture
+def page(shared_small_page):
+    """All six rows in the list, whatever the test before has chosen."""
+    shared_small_page.get_by_role("button", name="Clear filters").click()
+    expect(shared_small_page.locator(".count")).to_have_text("6 questions")
+    return shared_small_page
+
+
 def touches(point, boxes, by=4):
     return any(b[0] - by <= point[0] <= b[2] + by and b[1] - by <= point[1] <= b[3] + by for b in boxes)
 
@@ -42,8 +50,7 @@ def test_the_released_rows_are_counted_and_the_first_is_open(app, open_page):
     expect(page.locator("#row .sentence.required")).to_have_count(needed)
 
 
-def test_search_and_choices_narrow_the_list_and_clear_brings_it_back(small_app, open_page):
-    page = open_page(small_app)
+def test_search_and_choices_narrow_the_list_and_clear_brings_it_back(page):
     count = page.locator(".count")
     page.get_by_label("Search").fill("coins")
     expect(count).to_have_text("1 of 6 questions")
@@ -60,15 +67,13 @@ def test_search_and_choices_narrow_the_list_and_clear_brings_it_back(small_app, 
     expect(count).to_have_text("6 questions")
 
 
-def test_the_distance_filter_takes_a_range(small_app, open_page):
-    page = open_page(small_app)
+def test_the_distance_filter_takes_a_range(page):
     choose(page, "Distance from", "2")
     choose(page, "Distance to", "2")
     expect(page.locator(".count")).to_have_text("2 of 6 questions")
 
 
-def test_nothing_found_says_what_to_do(small_app, open_page):
-    page = open_page(small_app)
+def test_nothing_found_says_what_to_do(page):
     page.get_by_label("Search").fill("no such word")
     expect(page.locator(".empty")).to_contain_text("Clear filters")
 
@@ -92,16 +97,14 @@ def test_the_line_follows_when_the_page_gets_narrow(small_app, open_page):
     assert touches(line["start"], line["antecedent"]) and touches(line["end"], line["mention"])
 
 
-def test_required_sentences_differ_by_more_than_colour(small_app, open_page):
-    page = open_page(small_app)
+def test_required_sentences_differ_by_more_than_colour(page):
     styles = "e => { const s = getComputedStyle(e.querySelector('.number')); return s.fontWeight; }"
     required = page.locator("#row .sentence.required").first.evaluate(styles)
     other = page.locator("#row .sentence:not(.required)").first.evaluate(styles)
     assert int(required) > int(other)
 
 
-def test_a_hostile_row_is_shown_as_text(small_app, open_page):
-    page = open_page(small_app)
+def test_a_hostile_row_is_shown_as_text(page):
     page.get_by_role("button", name=re.compile("of 1950 say")).click()
     passage = page.locator("#row craqan-passage")
     expect(passage).to_contain_text("<script>window.hacked = 1</script>")
@@ -112,8 +115,7 @@ def test_a_hostile_row_is_shown_as_text(small_app, open_page):
     assert page.evaluate("window.hacked") is None
 
 
-def test_the_keyboard_alone_opens_a_row(small_app, open_page):
-    page = open_page(small_app)
+def test_the_keyboard_alone_opens_a_row(page):
     page.locator(".rows button").first.focus()
     page.keyboard.press("Tab")
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")

@@ -27,6 +27,15 @@ DRAFT = {
 }
 
 
+@pytest.fixture
+def tab(shared_page):
+    """The tab with the rules chosen and no run under way, whatever the test before has left."""
+    page = open_tab(shared_page)
+    page.get_by_text("Built-in rules").click()
+    expect(page.get_by_role("button", name="Generate a pair")).to_be_enabled()
+    return page
+
+
 def open_tab(page):
     page.get_by_role("tab", name="Generate").click()
     page.locator("#text textarea").wait_for()
@@ -52,29 +61,27 @@ def answer(request, verdict=True):
     return {"reason": "As it should be.", "problems": [] if verdict else ["other"], "is_quality": verdict}
 
 
-def test_the_example_gives_a_pair_with_the_rules_and_it_downloads(app, open_page):
-    page = open_tab(open_page(app))
-    page.get_by_role("button", name="Use an example text").click()
-    expect(page.locator("#text textarea")).to_have_value(EXAMPLE)
-    page.get_by_role("button", name="Generate a pair").click()
-    expect(page.locator("#status .notice.good")).to_contain_text("Accepted by all 5 reviewers")
-    expect(page.locator("#progress .round").last.locator(".verdicts > li.yes")).to_have_count(5)
-    expect(page.locator("#result .sentence.required")).not_to_have_count(0)
-    with page.expect_download() as download:
-        page.locator("a.download").click()
+def test_the_example_gives_a_pair_with_the_rules_and_it_downloads(tab):
+    tab.get_by_role("button", name="Use an example text").click()
+    expect(tab.locator("#text textarea")).to_have_value(EXAMPLE)
+    tab.get_by_role("button", name="Generate a pair").click()
+    expect(tab.locator("#status .notice.good")).to_contain_text("Accepted by all 5 reviewers")
+    expect(tab.locator("#progress .round").last.locator(".verdicts > li.yes")).to_have_count(5)
+    expect(tab.locator("#result .sentence.required")).not_to_have_count(0)
+    with tab.expect_download() as download:
+        tab.locator("a.download").click()
     lines = download.value.path().read_text(encoding="utf-8").splitlines()
     row = json.loads(lines[0])
     assert len(lines) == 1 and row["status"] == "accepted" and row["generator"].startswith("rules:")
-    assert row["question"] == page.locator("#result .question").inner_text()
+    assert row["question"] == tab.locator("#result .question").inner_text()
 
 
-def test_the_sections_of_a_text_can_be_chosen(app, open_page):
-    page = open_tab(open_page(app))
-    page.get_by_role("button", name="Use an example text").click()
-    page.get_by_label("Section").click()
-    page.get_by_role("option", name="Later changes (4 sentences)").click()
-    page.get_by_role("button", name="Generate a pair").click()
-    expect(page.locator("#result .place")).to_contain_text("Later changes")
+def test_the_sections_of_a_text_can_be_chosen(tab):
+    tab.get_by_role("button", name="Use an example text").click()
+    tab.get_by_label("Section").click()
+    tab.get_by_role("option", name="Later changes (4 sentences)").click()
+    tab.get_by_role("button", name="Generate a pair").click()
+    expect(tab.locator("#result .place")).to_contain_text("Later changes")
 
 
 @pytest.mark.parametrize(
@@ -88,12 +95,11 @@ def test_the_sections_of_a_text_can_be_chosen(app, open_page):
     ],
     ids=["empty", "short", "long", "foreign", "nothing"],
 )
-def test_each_problem_is_told_and_the_text_stays(app, open_page, text, message):
-    page = open_tab(open_page(app))
-    generate_from(page, text)
-    expect(page.get_by_role("alert")).to_contain_text(message)
-    expect(page.locator("#text textarea")).to_have_value(text)
-    expect(page.get_by_role("button", name="Generate a pair")).to_be_enabled()
+def test_each_problem_is_told_and_the_text_stays(tab, text, message):
+    generate_from(tab, text)
+    expect(tab.get_by_role("alert")).to_contain_text(message)
+    expect(tab.locator("#text textarea")).to_have_value(text)
+    expect(tab.get_by_role("button", name="Generate a pair")).to_be_enabled()
 
 
 @pytest.mark.parametrize(
@@ -104,11 +110,10 @@ def test_each_problem_is_told_and_the_text_stays(app, open_page, text, message):
         ("http://127.0.0.1:9/v1", "", "No connection to 127.0.0.1:9"),
     ],
 )
-def test_a_model_that_cannot_be_called_is_told(app, open_page, url, key, message):
-    page = open_tab(open_page(app))
-    use_model(page, url, key)
-    generate_from(page, EXAMPLE)
-    expect(page.get_by_role("alert")).to_contain_text(message, timeout=20_000)
+def test_a_model_that_cannot_be_called_is_told(tab, url, key, message):
+    use_model(tab, url, key)
+    generate_from(tab, EXAMPLE)
+    expect(tab.get_by_role("alert")).to_contain_text(message, timeout=20_000)
 
 
 def test_verdicts_arrive_one_by_one_and_the_passage_does_not_move(app, open_page):
@@ -132,17 +137,16 @@ def test_verdicts_arrive_one_by_one_and_the_passage_does_not_move(app, open_page
         expect(page.locator("#status .notice.good")).to_be_visible()
 
 
-def test_stop_ends_the_run_and_its_calls(app, open_page):
+def test_stop_ends_the_run_and_its_calls(tab):
     with ModelServer(answer, delay=1.0) as server:
-        page = open_tab(open_page(app))
-        use_model(page, server.url)
-        generate_from(page, EXAMPLE)
-        expect(page.locator("#status")).to_contain_text("looking for a question")
-        page.get_by_role("button", name="Stop").click()
-        expect(page.locator("#status")).to_contain_text("Stopped")
-        expect(page.get_by_role("button", name="Generate a pair")).to_be_enabled()
+        use_model(tab, server.url)
+        generate_from(tab, EXAMPLE)
+        expect(tab.locator("#status")).to_contain_text("looking for a question")
+        tab.get_by_role("button", name="Stop").click()
+        expect(tab.locator("#status")).to_contain_text("Stopped")
+        expect(tab.get_by_role("button", name="Generate a pair")).to_be_enabled()
         before = len(server.calls)
-        page.wait_for_timeout(2_000)
+        tab.wait_for_timeout(2_000)
         assert len(server.calls) == before
 
 
