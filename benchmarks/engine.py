@@ -10,13 +10,14 @@ request to the last reply over (sum of latencies / calls in flight).
 """
 
 import argparse
+import itertools
 import json
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -110,11 +111,12 @@ def killed(case: str, passages: int, calls: int) -> dict[str, Any]:
     }
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """Rows of one shape as a Markdown table."""
-    names = list(rows[0])
-    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
-    return "\n".join(lines + ["| " + " | ".join(str(row[name]) for name in names) + " |" for row in rows])
+def show(rows: Iterable[dict[str, Any]]) -> None:
+    """Print rows of one shape as a Markdown table, each as soon as it is there."""
+    for number, row in enumerate(rows):
+        if number == 0:
+            print("| " + " | ".join(row) + " |\n|" + "---|" * len(row))
+        print("| " + " | ".join(map(str, row.values())) + " |", flush=True)
 
 
 def main() -> None:
@@ -127,16 +129,12 @@ def main() -> None:
     parser.add_argument("--memory", nargs="+", type=int, default=[])
     options = parser.parse_args()
     if options.kill:
-        rows = [killed("0.05", options.passages, options.calls)]
+        show([killed("0.05", options.passages, options.calls)])
     elif options.memory:
-        rows = [measure("craqan", "fast", count, options.calls) | {"passages": count} for count in options.memory]
+        show({"passages": count} | measure("craqan", "fast", count, options.calls) for count in options.memory)
     else:
-        rows = [
-            measure(system, case, options.passages, options.calls)
-            for case in options.cases
-            for system in options.systems
-        ]
-    print(table(rows))
+        pairs = itertools.product(options.cases, options.systems)
+        show(measure(system, case, options.passages, options.calls) for case, system in pairs)
 
 
 if __name__ == "__main__":

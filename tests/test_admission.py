@@ -235,6 +235,18 @@ async def test_time_outs_of_one_call_are_few_since_each_may_be_paid_for():
     assert [type(r) for r in results] == [errors.ModelTimeoutError if n == 7 else Reply for n in range(30)]
 
 
+async def test_a_time_out_halves_the_window():
+    windows: list[float] = []
+
+    def answer(number):
+        windows.append(admission.window)
+        return errors.ModelTimeoutError("late") if number == 3 else Reply("ok")
+
+    admission = Admission(Fake(answer), 8, backoff=0.01)
+    await flood(admission, 40)
+    assert min(windows) == 4 and admission.window > 4
+
+
 async def test_a_slow_server_is_given_fewer_calls_until_they_end_in_time():
     work = asyncio.Semaphore(2)  # a server that works on two calls at a time and lets the others wait
 

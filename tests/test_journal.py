@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -320,9 +321,12 @@ async def test_a_full_disk_ends_the_run_with_a_clear_error_and_keeps_what_was_st
         journaled = Journaled(Counting(), journal)
         await journaled(request_of("before"))
         pages = journal._db.execute("PRAGMA page_count").fetchone()[0]
-        journal._db.execute(f"PRAGMA max_page_count = {pages + 2}")
+        journal._db.execute(f"PRAGMA max_page_count = {pages + 12}")
         with pytest.raises(errors.JournalError, match="No room left"):
             await asyncio.gather(*(journaled(request_of(str(n) * 3000)) for n in range(20)))
+        journal._db.execute("PRAGMA max_page_count = 1000000")
+        await journaled(request_of("1" * 3000))
+        assert [call.request.messages[1]["content"][0] for call in journal.calls()] == ["b", "1"]
     chat = Counting()
     with Journal(path) as journal:
         await Journaled(chat, journal)(request_of("before"))
@@ -337,6 +341,21 @@ async def test_two_journals_on_one_file_give_the_reply_that_was_stored_first(pat
         assert await two.keep(asked, Reply("second"), "ok") == Reply("first")
         assert await two.keep(asked, None, "ConnectError") == Reply("first")
         assert [call.status for call in one.calls()] == ["ok"]
+
+
+async def test_a_store_waits_for_another_writer_and_a_look_does_not(path):
+    with Journal(path) as journal:
+        journaled = Journaled(Counting(), journal)
+        await journaled(request_of("one"))
+        other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN EXCLUSIVE")
+        assert (await journaled(request_of("one"))).stored
+        release = threading.Timer(0.3, other.execute, ["COMMIT"])
+        release.start()
+        await journaled(request_of("two"))
+        release.join()
+        other.close()
+        assert len(list(journal.calls())) == 2
 
 
 WRITER = textwrap.dedent("""
