@@ -66,7 +66,7 @@ def update(readme: Path, data_dir: Path, *, write: bool = True) -> bool:
     text = readme.read_text(encoding="utf-8") if readme.exists() else "---\n---\n\n# CRaQAn\n"
     if not _FRONT_MATTER.match(text):
         raise InputError(f"{readme} does not begin with a front matter: put two lines of --- at its top.")
-    new = front_matter(data_dir) + _FRONT_MATTER.sub("", text, count=1)
+    new = front_matter(data_dir) + _FRONT_MATTER.sub("", text)
     if write and new != text:
         part = readme.with_suffix(".md.part")
         part.write_text(new, encoding="utf-8", newline="\n")

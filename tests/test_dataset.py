@@ -332,7 +332,7 @@ DRAFT_ERRORS: dict[str, tuple[Any, str]] = {
     "unknown section": (pair("snow-plow-act", section="Sumary"), "snow-plow-act.jsonl:1: there is no section 'Sumary'"),
     "unknown key": (pair("snow-plow-act", note="x"), "snow-plow-act.jsonl:1: unknown keys note"),
     "text not there": (coreference(text="They"), "jsonl:2: in sentence 2"),
-    "half a word": (coreference(text="fam", start=27), "not there as whole words"),
+    "half a word": (coreference(text="fam", start=28), "not there as whole words"),
     "wrong start": (coreference(start=41), "not there as whole words"),
     "text twice": (coreference(text="a", sentence=1, start=None), "not there"),
     "no such sentence": (coreference(sentence=9), "there is no sentence 9"),
@@ -403,6 +403,15 @@ def test_writing_replaces_what_was_there_and_leaves_no_stale_split(data: Path) -
     dataset.write_tables({"default": {"train": rows}}, data)
     assert [p.name for p in (data / "default").iterdir()] == ["train.jsonl"]
     assert rows_of(data, "default") == rows
+
+
+def test_who_reads_while_a_file_is_replaced_reads_the_old_one_whole(data: Path) -> None:
+    path = data / "default/train.jsonl"
+    before = path.read_bytes()
+    with path.open("rb", buffering=0) as file:
+        start = file.read(100)
+        dataset.write_tables({"default": {"train": rows_of(data, "default")[2:]}}, data)
+        assert start + file.read() == before != path.read_bytes()
 
 
 def test_a_write_that_fails_leaves_the_old_files_whole(data: Path) -> None:

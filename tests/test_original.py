@@ -164,6 +164,12 @@ def test_sentences_are_found_in_the_section_whatever_the_white_space() -> None:
     assert "0 sections rebuilt" in report
 
 
+def test_a_sentence_that_comes_twice_is_found_at_both_places() -> None:
+    (row,), _ = craqan.convert_original([original(sentences=(*FERRY, FERRY[0]))])
+    assert row["sentences"][4]["start"] > row["sentences"][3]["end"]
+    invariants.check_row("original", row)
+
+
 def test_a_section_named_by_its_heading_is_found_in_the_article() -> None:
     (row,), report = craqan.convert_original([original(section="History")])
     assert row["section_text"] == " ".join(FERRY) and "0 sections rebuilt" in report
