@@ -38,9 +38,30 @@ def edit(path: Path, line: int, change: Callable[[dict[str, Any]], None]) -> Non
     path.write_text("".join(lines), encoding="utf-8")
 
 
+def rows_of(data: Path, config: str) -> list[dict[str, Any]]:
+    """All rows of a config, split by split, read by nothing but json."""
+    return [
+        json.loads(line) for path in sorted((data / config).glob("*.jsonl")) for line in path.open(encoding="utf-8")
+    ]
+
+
+def drop(data: Path, name: str) -> None:
+    """Take the first line out of a file."""
+    path = data / name
+    path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[1:]), encoding="utf-8")
+
+
+def repeat(data: Path, name: str) -> None:
+    """Put the first line of a file at its end once more."""
+    path = data / name
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join([*lines, lines[0]]), encoding="utf-8")
+
+
 def python(code: str, cwd: Path, home: Path, **env: str) -> str:
     """What a fresh interpreter in `cwd` prints for `code`; its caches are under `home`, which is its own."""
-    settings = {**os.environ, "HF_HOME": str(home), "PYTHONPATH": str(cwd), "HF_HUB_DISABLE_TELEMETRY": "1", **env}
+    neutral = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    settings = {**neutral, "HF_HOME": str(home), "PYTHONPATH": str(cwd), "HF_HUB_DISABLE_TELEMETRY": "1", **env}
     done = subprocess.run([sys.executable, "-c", code], cwd=cwd, env=settings, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -1,0 +1,160 @@
+"""Hand-written drafts: what assembling makes of them, and what it says of each mistake."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generation import assemble as assembling
+from generation.assemble import Assembled, assemble
+from generation.drafts import _span
+from generation.errors import InputError, InvariantError, UsageError
+from generation.records import Section, Sentence
+from tests.dataset_files import DRAFTS, drop, edit, repeat, rows_of
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    assemble(DRAFTS, tmp_path / "data", seed=0)
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def drafts(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(DRAFTS, tmp_path / "drafts"))
+
+
+def test_assemble_counts_every_pair_and_keeps_the_rejected_with_their_reasons(tmp_path: Path) -> None:
+    result = assemble(DRAFTS, tmp_path, seed=0)
+    assert result == Assembled(articles=3, accepted=4, rejected=1)
+    assert result.submitted == 5
+    (rejected,) = rows_of(tmp_path, "rejected")
+    assert (rejected["rejected_by"], rejected["problems"]) == (["model:two"], ["irrelevant_sentences"])
+    assert rejected["reason"] == "model:two: One sentence answers it."
+
+
+def test_assemble_keeps_the_rounds_before_a_revision(data: Path) -> None:
+    (history,) = [r for r in rows_of(data, "provenance") if len(r["rounds"]) == 2]
+    first, last = history["rounds"]
+    assert first["question"] == "When did the man who led it die?" and not first["verdicts"][0]["is_quality"]
+    assert [v["reviewer"] for v in last["verdicts"]] == ["model:one", "model:two"]
+
+
+def test_v1_rows_have_the_twelve_columns_and_zero_based_json_sentences(data: Path) -> None:
+    row = rows_of(data, "v1")[0]
+    assert len(row) == 12
+    sentences = json.loads(row["section_sentences"])
+    assert [s["index"] for s in sentences] == [*range(len(sentences))]
+    assert row["article_titles"] == ["Summary", "Offices"] and row["article_sections"][1] == row["section"]
+
+
+def test_assembling_twice_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        assemble(DRAFTS, tmp_path / name, seed=0)
+    files = [p.relative_to(tmp_path / "one") for p in (tmp_path / "one").rglob("*.jsonl")]
+    assert len(files) == 11
+    assert all((tmp_path / "one" / f).read_bytes() == (tmp_path / "two" / f).read_bytes() for f in files)
+
+
+def test_adding_articles_never_moves_one_to_another_split() -> None:
+    names = [f"act-{n}" for n in range(2000)]
+    splits = [assembling.split_of(name) for name in names]
+    assert splits[:10] == [assembling.split_of(name) for name in names[:10]]
+    shares = {split: splits.count(split) / len(names) for split in assembling.SHARES}
+    assert shares == pytest.approx({"train": 0.70, "validation": 0.15, "test": 0.15}, abs=0.03)
+
+
+def test_a_seed_that_leaves_a_split_empty_is_refused_with_one_that_does_not(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no pair falls into .*; seed 0 fills all three"):
+        assemble(DRAFTS, tmp_path / "data", seed=3)
+    assert not (tmp_path / "data").exists()
+
+
+def pair(name: str, **changes: Any) -> Any:
+    return lambda drafts: edit(drafts / f"pairs/{name}.jsonl", 1, lambda row: row.update(changes))
+
+
+def coreference(**mention: Any) -> Any:
+    return lambda drafts: edit(
+        drafts / "pairs/linden-orchard-act.jsonl", 2, lambda row: row["coreferences"][0]["mention"].update(mention)
+    )
+
+
+def first_verdict(**changes: Any) -> Any:
+    return lambda drafts: edit(drafts / "verdicts/snow-plow-act.jsonl", 1, lambda row: row.update(changes))
+
+
+def in_article(old: str, new: str) -> Any:
+    def change(drafts: Path) -> None:
+        path = drafts / "articles/linden-orchard-act.md"
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    return change
+
+
+DRAFT_ERRORS: dict[str, tuple[Any, str]] = {
+    "unknown section": (pair("snow-plow-act", section="Sumary"), "snow-plow-act.jsonl:1: there is no section 'Sumary'"),
+    "unknown key": (pair("snow-plow-act", note="x"), "snow-plow-act.jsonl:1: unknown keys note"),
+    "text not there": (coreference(text="They"), "jsonl:2: in sentence 2"),
+    "half a word": (coreference(text="fam", start=28), "not there as whole words"),
+    "wrong start": (coreference(start=41), "not there as whole words"),
+    "text twice": (coreference(text="a", sentence=1, start=None), "not there"),
+    "no such sentence": (coreference(sentence=9), "there is no sentence 9"),
+    "not required": (pair("snow-plow-act", required=[0]), "requires 1 sentences"),
+    "no coreference": (pair("snow-plow-act", coreferences=[]), "at least one coreference"),
+    "answer no text": (pair("snow-plow-act", answer=3), 'column "answer" should be string'),
+    "verdict on nothing": (first_verdict(question="Who?"), "verdicts/snow-plow-act.jsonl:1"),
+    "no verdict": (lambda d: drop(d, "verdicts/snow-plow-act.jsonl"), "verdicts/snow-plow-act.jsonl:1: not JSON"),
+    "pair unjudged": (lambda d: drop_last(d, "verdicts/glass-bottle-act.jsonl", 2), "round 2 has no verdict"),
+    "judged twice": (lambda d: repeat(d, "verdicts/snow-plow-act.jsonl"), "judges the same text twice"),
+    "round of no text": (first_verdict(round=2), 'put it under "earlier"'),
+    "unknown problem": (first_verdict(is_quality=False, problems=["bad"]), "some codes"),
+    "not JSON": (lambda d: (d / "pairs/snow-plow-act.jsonl").write_text("{'a': 1}\n"), "jsonl:1: not JSON"),
+    "no pairs": (lambda d: (d / "pairs/snow-plow-act.jsonl").unlink(), "pairs/snow-plow-act.jsonl"),
+    "no article": (lambda d: (d / "articles/snow-plow-act.md").unlink(), "look at pairs/snow-plow-act.jsonl"),
+    "no front matter": (in_article("---\n", ""), "front matter"),
+    "front matter key": (in_article("domain:", "area:"), "should hold exactly author, domain, license, title"),
+    "front matter version": (in_article("title: Linden Orchard Act", "title: 1931"), "each a text"),
+    "other title": (in_article("# Linden", "# Lindens"), 'linden-orchard-act.md:8: expected "# Linden Orchard Act"'),
+    "broken sentence": (in_article("land along", "land\nalong"), "linden-orchard-act.md:10: one sentence a line"),
+    "deeper heading": (in_article("## The board", "### The board"), 'not "### The board"'),
+    "heading twice": (in_article("The members", "## The board\n\nThe members"), 'already a part "The board"'),
+    "empty part": (in_article("## The board", "## Nothing\n\n## The board"), "nothing under ['Nothing']"),
+    "not UTF-8": (lambda d: (d / "articles/snow-plow-act.md").write_bytes(b"\xff\xfe"), "UTF-8"),
+}
+
+
+def drop_last(drafts: Path, name: str, count: int) -> None:
+    lines = (drafts / name).read_text(encoding="utf-8").splitlines(keepends=True)
+    (drafts / name).write_text("".join(lines[:-count]), encoding="utf-8")
+
+
+@pytest.mark.parametrize("error", DRAFT_ERRORS)
+def test_a_draft_with_a_mistake_is_named_and_nothing_is_written(error: str, drafts: Path, tmp_path: Path) -> None:
+    change, message = DRAFT_ERRORS[error]
+    change(drafts)
+    with pytest.raises((InputError, InvariantError)) as caught:
+        assemble(drafts, tmp_path / "out", seed=0)
+    assert message in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_text_that_stands_twice_in_its_sentence_needs_its_start() -> None:
+    text = "She said that she knew what she wanted."
+    section = Section("a/0", "a", "A", (), text, 0, len(text), (Sentence(text, 0, len(text)),))
+    with pytest.raises(ValueError, match=r'give its "start", one of \[14, 28\]'):
+        _span({"sentence": 0, "text": "she"}, section)
+    assert _span({"sentence": 0, "text": "she", "start": 28}, section).start == 28
+
+
+def test_drafts_in_two_folders_are_one_set(drafts: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    for kind in ("articles", "pairs", "verdicts"):
+        (other / kind).mkdir(parents=True)
+        (path,) = (drafts / kind).glob("snow*")
+        path.rename(other / kind / path.name)
+    assert assemble([drafts, other], tmp_path / "data", seed=0).articles == 3
