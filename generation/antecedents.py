@@ -89,7 +89,9 @@ class Antecedents:
         text = self.parse.text(source.first, source.last)
         others = [m for m in self.mentions if m.noun == source.noun and m not in link.entity.mentions]
         clean = not any(mark in text for mark in '|*#`{}<>[]()"_\n;:,')
-        return clean and not others and not source.coordinated and not leans(self.parse, tokens)
+        named = {t.lower_ for t in self.parse.doc[source.first : source.last] if t.pos_ == "PROPN"}
+        again = any(t.lower_ in named for t in self.parse.tokens(link.mention.sentence))
+        return clean and not others and not again and not source.coordinated and not leans(self.parse, tokens)
 
     def _is_clean(self, name: Mention) -> bool:
         text = self.parse.text(name.start, name.end)

@@ -141,7 +141,7 @@ def is_askable(parse: Parse, sentence: int) -> bool:
     text = parse.sentences[sentence]
     if not text.rstrip().endswith((".", '."', ".”", ".)")) or any(mark in text for mark in "|?*#`{}<>_\n[]"):
         return False
-    return 4 <= len(parse.tokens(sentence)) <= 60
+    return 4 <= len(parse.tokens(sentence)) <= 60 and not text.lstrip().startswith("(")
 
 
 def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | None:

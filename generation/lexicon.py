@@ -65,6 +65,7 @@ NOUN_KINDS: dict[str, frozenset[str]] = {
         "duke duchess earl baron lord lady knight saint monk nun rabbi imam farmer merchant driver resident citizen "
         "lender borrower landlord tenant employer consumer applicant investor creditor debtor voter patient child "
         "people member official person someone anyone plaintiff defendant petitioner individual veteran farmer user "
+        "renegade rebel troop gunman militant terrorist insurgent pirate guerrilla critic scout crowd police peasant slave "
         "parent owner witness juror buyer seller licensee operator teenager adult refugee immigrant prisoner client"
     ),
 }

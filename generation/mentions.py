@@ -33,6 +33,8 @@ _ENTITY_KINDS = {
     "EVENT": "event",
     "PRODUCT": "thing",
 }
+_OPENING = ('"', "“", "``")
+_CLOSING = ('"', "”", "''")
 _OBJECTS = ("dobj", "dative", "attr", "oprd", "agent")
 
 
@@ -178,7 +180,7 @@ def _name(parse: Parse, token: "Token", sentence: int) -> Mention:
         token.i,
         "name",
         kind,
-        name_gender(words) if not (is_sure and kind != "person") and parse.doc[start].lower_ != "the" else "n",
+        _gender_of(words, kind if is_sure else "", parse.doc[start].lower_ == "the"),
         token.tag_ == "NNPS" and parse.doc[start].lower_ == "the" and kind not in ("org", "place", "work"),
         words,
         noun,
@@ -189,6 +191,14 @@ def _name(parse: Parse, token: "Token", sentence: int) -> Mention:
         nouns=_descriptions(token) | ({noun} if noun else set()),
         is_sure=is_sure,
     )
+
+
+def _gender_of(words: tuple[str, ...], kind: str, has_article: bool) -> str:
+    """ "m", "f" or "" for what may be a person, "n" for what is none; after "the" only a title tells ("the Earl of X")."""
+    if kind not in ("", "person"):
+        return "n"
+    titled = any(w in MASCULINE or w in FEMININE for w in words[:1])
+    return name_gender(words) if titled or not has_article else "" if kind == "person" else "n"
 
 
 def _descriptions(token: "Token") -> frozenset[str]:
@@ -224,6 +234,9 @@ def _name_range(parse: Parse, token: "Token", sentence: int) -> tuple[int, int]:
     while start - 1 >= first and _joins_left(doc[start - 1], token):
         start -= 1
     start = _title_start(parse, start, first)
+    if start == token.i and token.lower_.rstrip(".") in ("inc", "ltd", "llc", "corp", "co", "plc"):
+        comma = int(start - 1 > first and doc[start - 1].text == ",")
+        start = _title_start(parse, start - comma, first - 1)  # "Barrel Store, Inc." may open its sentence
     end = token.i + 1
     if token.ent_type_ and token.ent_type_ not in _NO_NAMES:
         entity = next(e for e in doc.ents if e.start <= token.i < e.end)
@@ -233,9 +246,18 @@ def _name_range(parse: Parse, token: "Token", sentence: int) -> tuple[int, int]:
         end -= 1
     if end + 1 < last and doc[end].lower_ == "of" and doc[end].head.i in range(start, end):
         end = _of_range(doc, end, last)
+    start, end = _quoted(parse, start, end, first, last)
     if start - 1 >= first and doc[start - 1].lower_ == "the":
         start -= 1
     return start, end
+
+
+def _quoted(parse: Parse, start: int, end: int, first: int, last: int) -> tuple[int, int]:
+    """A name that opens a short quotation is the title that is quoted ("Jeanie with the Light Brown Hair")."""
+    if start - 1 < first or parse.doc[start - 1].text not in _OPENING:
+        return start, end
+    closing = next((i for i in range(end, min(end + 9, last)) if parse.doc[i].text in _CLOSING), None)
+    return (start, closing) if closing is not None else (start, end)
 
 
 def _title_start(parse: Parse, start: int, first: int) -> int:

@@ -66,7 +66,20 @@ class Phrasing:
             return None
         kept = self.kept(part, keep)
         tokens = list(answer) if answer is not None else nlp.trimmed(self.parse, part)
+        if target in ("object", "name", "become", "agent", "governed"):
+            tokens, date = self._without_date(tokens)
+            kept = [*kept, date] if kept is not None and date else kept
         return self.finish(target, word, kept, tokens, weight=weight)
+
+    def _without_date(self, tokens: list[int]) -> tuple[list[int], list[int]]:
+        """An answer without the date at its end, which tells when and belongs to the question; and that date."""
+        start = next((n for n in range(1, len(tokens)) if self._opens_date(tokens[n:])), len(tokens))
+        return tokens[:start], tokens[start:]
+
+    def _opens_date(self, rest: list[int]) -> bool:
+        words = [self.parse.doc[i] for i in rest]
+        dated = all(w.ent_type_ == "DATE" or w.is_punct for w in words[1:])
+        return words[0].lower_ in ("in", "on") and len(words) > 1 and dated
 
     def kept(self, asked: "Token", keep: Sequence["Token"]) -> list[list[int]] | None:
         """The other complements, then what stood before the subject; None if one is needed but leans on the context."""
@@ -90,9 +103,10 @@ class Phrasing:
         return not clauses.leans(self.parse, tokens, self.writer.used(tokens)) and self._is_whole(tokens)
 
     def _may_go(self, part: "Token") -> bool:
-        return (
-            clauses.is_droppable(part) or part.dep_ == "prep" and (self.clause.verb.lemma_, part.lower_) not in GOVERNED
-        )
+        if part.dep_ == "prep" and part.i > self.clause.verb.i and any(t.lower_ == "same" for t in part.subtree):
+            return False
+        governed = (self.clause.verb.lemma_, part.lower_) in GOVERNED
+        return clauses.is_droppable(part) or part.dep_ == "prep" and not governed
 
     def adverbs(self) -> list[int]:
         return [a.i for a in self.clause.adverbs if not clauses.is_droppable(a) and len(list(a.subtree)) == 1]

@@ -247,7 +247,7 @@ class Asker(Phrasing):
             return None
         if part.dep_ == "prep" and part.lower_ not in ("in", "on"):
             return None
-        tokens = nlp.trimmed(self.parse, inner)
+        tokens = self._whole_date(nlp.trimmed(self.parse, inner))
         text = " ".join(self.parse.doc[i].lower_ for i in tokens)
         if (
             not any(m in text for m in _MONTHS)
@@ -256,9 +256,16 @@ class Asker(Phrasing):
         ):
             return None
         year = any(self.parse.doc[i].shape_ == "dddd" for i in tokens)
-        if not any(c.isdigit() for c in text) or any(self.parse.doc[i].ent_type_ != "DATE" for i in tokens):
+        if not any(c.isdigit() for c in text) or any(self.parse.doc[i].ent_type_ not in ("DATE", "") for i in tokens):
             return None
         return self.ask("when", "When", part, 1.0 if year else 0.85, answer=tokens)
+
+    def _whole_date(self, tokens: list[int]) -> list[int]:
+        """A date with the year that a comma sets off ("October 19, 1976"), even where the parser cuts it."""
+        doc, end = self.parse.doc, tokens[-1] + 1
+        if end + 1 < len(doc) and doc[end].text == "," and doc[end + 1].shape_ == "dddd" and self.holds(end + 1):
+            return [*tokens, end, end + 1]
+        return tokens
 
     def where(self, part: "Token") -> Draft | None:
         inner = object_of(part)
@@ -275,7 +282,7 @@ class Asker(Phrasing):
         inner = next((c for c in part.children if c.dep_ in ("pobj", "pcomp")), None)
         if inner is None or inner.ent_type_ in ("DATE", "TIME", "GPE"):
             return None
-        word = "What" if inner.dep_ == "pcomp" else self.wh(inner)
+        word = "What" if inner.dep_ == "pcomp" or part.lower_ == "as" else self.wh(inner)
         if inner.dep_ == "pobj" and (self.is_vague(inner) or self._is_idiom(inner)):
             return None
         weight = 0.6 if self._is_followed(inner) else 1.0

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from generation import mentions, nlp, scorer
 from generation.entities import Entity, gather
 from generation.lexicon import are_synonyms, noun_kind
-from generation.mentions import Mention
+from generation.mentions import SUBJECTS, Mention
 from generation.nlp import Parse
 from generation.records import Coreference, Kind, Section, Span
 
@@ -171,7 +171,7 @@ class Discourse:
         if like:
             return self._choose(mention, like, "synonym", 0.9)
         kind = noun_kind(mention.noun)
-        alike = [e for e in named if kind and e.kind == kind and not e.plural]
+        alike = [e for e in named if kind and kind != "person" and e.kind == kind and not e.plural]
         if len(alike) == 1 and not alike[0].nouns and alike[0] is self._center(mention):
             return alike[0], 0.66, "kind"
         return None
@@ -233,6 +233,8 @@ class Discourse:
         if own is not None:
             return self._reflexive(mention, own)
         center = self._center(mention)
+        if self._is_before_subject(mention):
+            return None
         if center is None or not self._agrees(mention, center) or self._nearer(mention):
             return None
         margin = 0.93 if center.names else 0.85
@@ -248,6 +250,15 @@ class Discourse:
         if not mention.main and mention.role != "poss":
             margin *= 0.75
         return center, margin, "pronoun"
+
+    def _is_before_subject(self, mention: Mention) -> bool:
+        """Does the pronoun stand before, and outside, a main subject that is no pronoun ("For its part, the bank")?"""
+        token = self.parse.doc[mention.head]
+        root = next((t for t in self.parse.tokens(mention.sentence) if t.dep_ == "ROOT"), None)
+        subject = next((c for c in root.lefts if c.dep_ in SUBJECTS), None) if root is not None else None
+        if subject is None or subject == token or subject.is_ancestor(token) or subject.pos_ == "PRON":
+            return False
+        return token.i < subject.i
 
     def _own_subject(self, mention: Mention) -> Mention | None:
         """An earlier main subject in the mention's own sentence."""
