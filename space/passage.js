@@ -44,7 +44,7 @@ class CraqanPassage extends HTMLElement {
     const [x1, y1] = [inset(upper), upper.bottom - base.top];
     const [x2, y2] = [inset(lower), lower.top - base.top];
     const x = text.getBoundingClientRect().left - base.left - 9 - 7 * lane;
-    const [gap, r] = [4, 4];
+    const [gap, r] = [3 + 2 * (lane % 3), 4]; // lines that turn in the same gap stay apart
     const path =
       `M${x1} ${y1}v${gap - r / 2}q0 ${r / 2} ${-r / 2} ${r / 2}H${x + r}q${-r} 0 ${-r} ${r}` +
       `V${y2 - gap - r}q0 ${r} ${r} ${r}H${x2 - r / 2}q${r / 2} 0 ${r / 2} ${r / 2}V${y2}`;
