@@ -39,7 +39,8 @@ _LETTER_MARKER = re.compile(r"(?<![ (\[][\"'])(?<!^[\"'])(?<![\u201c\u2018]) ?\[
 _PINPOINT = re.compile(r"(?:\b(?:at|paras?\.?|paragraphs?) |\] (?:and|to|or) |\u2013)$", re.IGNORECASE)
 
 _GAP_BEFORE_STOP = re.compile(r"(?<![. ]) ([.,;:!?])(?= (?!\.)|$)")  # spares a spaced ellipsis: . . .
-_DOUBLE_STOP = re.compile(r"(?<!\.)(?<!\. )([.,][\"\u201d]?) ?[.,](?! ?[.,])(?= |$)")  # ".." and ".\"."
+# ".." and ".\"."; a comma after an abbreviation ("Jr.,") stays.
+_DOUBLE_STOP = re.compile(r"(?<!\.)(?<!\. )(\.[\"\u201d]?(?= ?\.)|,[\"\u201d]?(?= ?[.,])) ?[.,](?! ?[.,])(?= |$)")
 # Two sentences that a crawler has run together, "the attack.Russian officials". Names with a dot in them stay as they
 # are: after a capitalised word it takes one of the commonest first words to part them (String.Format stays).
 _STARTERS = (

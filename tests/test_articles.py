@@ -295,3 +295,8 @@ def test_real_articles_read_naturally() -> None:
         prose = [s.text for s in article.sections]
         assert not [m[0] for text in prose for m in scars.finditer(re.sub(r"^ +- ", "", text))]
         assert not any(s.path[-1:] == ("References",) for s in article.sections)
+
+
+@pytest.mark.parametrize("text", ["Franklin Roosevelt Jr., a son, led it.", "In Olmstead v. L.C., in 1999, it ruled."])
+def test_a_comma_after_an_abbreviation_stays(text):
+    assert tidy(text) == text
