@@ -54,11 +54,11 @@ class Progress:
         now = time.monotonic()
         if not self._console.is_terminal and now - self._printed >= EVERY:
             self._printed = now
-            self._console.print(self._line())
+            self._console.print(self._line(), soft_wrap=True)
 
     def note(self, sentence: str) -> None:
         """Print one sentence above the live line."""
-        self._console.print(Text(sentence, style="yellow"))
+        self._console.print(Text(harmless(sentence), style="yellow"), soft_wrap=True)
 
     def _line(self) -> Text:
         books, seconds = self._ledger, time.monotonic() - self._started
