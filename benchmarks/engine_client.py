@@ -11,13 +11,14 @@ import json
 import resource
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 STARTED = time.time()
 
 from generation import panel, prompts, run  # noqa: E402
 from generation.llm import Chat, OpenAIChat, Reply, Request  # noqa: E402
 from generation.records import Section, Sentence, Usage  # noqa: E402
+from generation.refine import CheckLevel  # noqa: E402
 
 PASSAGE = (
     "The Harbor Safety Act was passed in 1974.",
@@ -65,11 +66,11 @@ class BareChat:
         return Reply(completion.choices[0].message.content or "", usage)
 
 
-async def bare(url: str, passages: int, calls: int) -> dict[str, Any]:
+async def bare(url: str, passages: int, calls: int, checks: CheckLevel) -> dict[str, Any]:
     chat = BareChat(url, calls)
     generator, reviewers = panel.from_prompts(prompts.load_set())
     loops = [
-        run.finish(section, order, generator, reviewers, chat=chat, max_revisions=REVISIONS)
+        run.finish(section, order, generator, reviewers, chat=chat, check_level=checks, max_revisions=REVISIONS)
         for order, section in enumerate(sections(passages))
     ]
     ledger = run.Ledger(submitted=passages)
@@ -78,7 +79,7 @@ async def bare(url: str, passages: int, calls: int) -> dict[str, Any]:
     return ledger.as_dict()
 
 
-async def engine(url: str, passages: int, calls: int, journal: str) -> dict[str, Any]:
+async def engine(url: str, passages: int, calls: int, checks: CheckLevel, journal: str) -> dict[str, Any]:
     from generation.admission import Admission
     from generation.journal import Journal, Journaled
 
@@ -92,6 +93,7 @@ async def engine(url: str, passages: int, calls: int, journal: str) -> dict[str,
                 generator,
                 reviewers,
                 chat=chat,
+                check_level=checks,
                 max_revisions=REVISIONS,
                 window=2 * calls,
                 ledger=ledger,
@@ -107,12 +109,13 @@ if __name__ == "__main__":
     parser.add_argument("--url", required=True)
     parser.add_argument("--passages", type=int, default=1000)
     parser.add_argument("--calls", type=int, default=128, help="most calls in flight")
+    parser.add_argument("--checks", choices=get_args(CheckLevel), default="format")
     parser.add_argument("--journal", default="")
     options = parser.parse_args()
     if options.system == "craqan":
-        work = engine(options.url, options.passages, options.calls, options.journal)
+        work = engine(options.url, options.passages, options.calls, options.checks, options.journal)
     else:
-        work = bare(options.url, options.passages, options.calls)
+        work = bare(options.url, options.passages, options.calls, options.checks)
     result = asyncio.run(work)
     usage = resource.getrusage(resource.RUSAGE_SELF)
     cpu = usage.ru_utime + usage.ru_stime
