@@ -10,11 +10,11 @@ from itertools import combinations
 
 from generation import mentions, resolver
 from generation.clauses import leans
+from generation.entities import Link
 from generation.lexicon import GENERIC_NAMES, TITLES, noun_kind
 from generation.mentions import Mention
 from generation.nlp import Parse
 from generation.records import Coreference
-from generation.resolver import Link
 
 MAX_TRIES = 60
 """Sets of sentences that are resolved again for one question."""

@@ -59,6 +59,28 @@ class Entity:
         return self.mentions[-1]
 
 
+@dataclass(frozen=True, slots=True)
+class Link:
+    """`mention` refers to `entity`; `antecedent` is the entity's mention before it; `how` names the rule."""
+
+    mention: Mention
+    antecedent: Mention
+    entity: Entity
+    margin: float
+    how: str
+
+    @property
+    def names(self) -> list[Mention]:
+        """The entity's names before the mention, in other sentences, in reading order."""
+        return [n for n in self.entity.names if n.sentence < self.mention.sentence]
+
+    @property
+    def sources(self) -> list[Mention]:
+        """The names, or for what has none the phrase that first described it ("a channel linked to the group")."""
+        described = [m for m in self.entity.mentions if m.sentence < self.mention.sentence and m.is_describing]
+        return self.names or described[:1] * (not self.entity.names)
+
+
 def gather(names: Iterable[Mention], people: Mapping[tuple[str, ...], str] | None = None) -> dict[int, Entity]:
     """The entity of each name (by its head token), before anything else is read; each knows its names.
 

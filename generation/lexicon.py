@@ -65,7 +65,8 @@ NOUN_KINDS: dict[str, frozenset[str]] = {
         "duke duchess earl baron lord lady knight saint monk nun rabbi imam farmer merchant driver resident citizen "
         "lender borrower landlord tenant employer consumer applicant investor creditor debtor voter patient child "
         "people member official person someone anyone plaintiff defendant petitioner individual veteran farmer user "
-        "renegade rebel troop gunman militant terrorist insurgent pirate guerrilla critic scout crowd police peasant slave "
+        "renegade rebel troop gunman militant terrorist insurgent pirate guerrilla critic scout crowd "
+        "police peasant slave "
         "parent owner witness juror buyer seller licensee operator teenager adult refugee immigrant prisoner client"
     ),
 }
@@ -86,7 +87,7 @@ SYNONYMS: tuple[frozenset[str], ...] = tuple(
             "storm hurricane typhoon cyclone system depression", "earthquake quake tremor",
             "city town municipality", "village settlement", "ship vessel boat liner frigate destroyer battleship",
             "aircraft plane airplane aeroplane jet airliner", "country nation republic", "church cathedral",
-            "court tribunal", "newspaper paper daily", "team club side franchise", "platform app service website site",
+            "court tribunal", "newspaper paper daily", "team club side franchise", "platform app",
             "train express", "award prize trophy", "bank lender", "palace castle building residence",
             "drug medication medicine",
             "bridge crossing", "committee panel", "airline carrier", "journal magazine periodical",
@@ -176,6 +177,10 @@ INTEND_VERBS = _set(
 PURPOSE_VERBS = _set(
     "create establish found design build use pass enact form launch introduce write develop hold organize organise "
     "sign adopt set intend name meet travel open install construct fund deploy pay resign leave enlist return amend"
+)
+DURATIVE_VERBS = _set(
+    "serve live work remain stay rule reign teach play run last hold govern operate lead train study practise practice "
+    "imprison detain ban suspend reside occupy chair sit coach command edit exist continue"
 )
 MOTION_VERBS = _set("move travel relocate emigrate return flee migrate transfer sail fly deport immigrate retire send")
 MONEY_VERBS = _set("make gross earn cost raise pay spend receive donate invest lose collect save generate sell")

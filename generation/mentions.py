@@ -194,7 +194,7 @@ def _name(parse: Parse, token: "Token", sentence: int) -> Mention:
 
 
 def _gender_of(words: tuple[str, ...], kind: str, has_article: bool) -> str:
-    """ "m", "f" or "" for what may be a person, "n" for what is none; after "the" only a title tells ("the Earl of X")."""
+    """The sex that a name tells, "n" for a thing; after "the" only a title tells ("the Earl of X")."""
     if kind not in ("", "person"):
         return "n"
     titled = any(w in MASCULINE or w in FEMININE for w in words[:1])

@@ -134,6 +134,8 @@ def _is_aside(parse: Parse, child: "Token", part: "Token") -> bool:
         return False
     edge = child.left_edge.i
     before = parse.doc[edge - 1].text if edge else ""
+    if child.dep_ == "appos" and any(c.dep_ == "conj" for c in child.subtree):
+        return False  # rather a list: "a broken rib, a broken wrist and a concussion"
     if child.dep_ == "appos":
         return before in (",", "(", "–", "—") and not (
             child.pos_ == "PROPN" and child.head.pos_ == "PROPN" and before == ","

@@ -7,6 +7,7 @@ from generation import clauses, nlp
 from generation.clauses import Writer
 from generation.lexicon import (
     CONTROL_VERBS,
+    DURATIVE_VERBS,
     GOVERNED,
     INTEND_VERBS,
     LIGHT_VERBS,
@@ -315,6 +316,8 @@ class Asker(Phrasing):
     def how_long(self, part: "Token") -> Draft | None:
         inner = object_of(part)
         if inner is None or part.lower_ != "for" or inner.lemma_ not in _TIMES or inner.ent_type_ != "DATE":
+            return None
+        if self.clause.verb.lemma_ not in DURATIVE_VERBS:
             return None
         return self.ask("how long", "How long", part, answer=nlp.trimmed(self.parse, inner))
 

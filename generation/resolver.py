@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from generation import mentions, nlp, scorer
-from generation.entities import Entity, gather
+from generation.entities import Entity, Link, gather
 from generation.lexicon import are_synonyms, noun_kind
 from generation.mentions import SUBJECTS, Mention
 from generation.nlp import Parse
@@ -19,28 +19,6 @@ from generation.records import Coreference, Kind, Section, Span
 _STATES = frozenset("have contain consist include belong remain lie measure weigh cost mean involve comprise".split())
 WINDOW = 3
 """Sentences back, in the sentences given, that a pronoun may reach."""
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """`mention` refers to `entity`; `antecedent` is the entity's mention before it; `how` names the rule."""
-
-    mention: Mention
-    antecedent: Mention
-    entity: Entity
-    margin: float
-    how: str
-
-    @property
-    def names(self) -> list[Mention]:
-        """The entity's names before the mention, in other sentences, in reading order."""
-        return [n for n in self.entity.names if n.sentence < self.mention.sentence]
-
-    @property
-    def sources(self) -> list[Mention]:
-        """The names, or for what has none the phrase that first described it ("a channel linked to the group")."""
-        described = [m for m in self.entity.mentions if m.sentence < self.mention.sentence and m.is_describing]
-        return self.names or described[:1] * (not self.entity.names)
 
 
 def resolve(section: Section) -> list[tuple[Coreference, float]]:
@@ -185,7 +163,7 @@ class Discourse:
         distance = self._distance(alike[0].last, mention)
         return (
             alike[0],
-            (0.92 if opened else 0.7) * (1.0 if distance <= 1 else 0.9 if distance == 2 else 0.7),
+            (0.92 if opened else 0.7) * (1.0 if distance <= 1 else 0.85 if distance == 2 else 0.55),
             "same noun",
         )
 
@@ -338,7 +316,7 @@ class Discourse:
     def _person_margin(self, mention: Mention, entity: Entity, share: float, fitting: list[Entity]) -> float:
         """Nearly sure where nobody else fits, or only the last sentence's subject; else the scorer's share."""
         near = [e for e in fitting if self._distance(e.last, mention) <= 1]
-        if entity not in near and self._has_stranger(mention):
+        if (entity not in near or not entity.gender) and self._has_stranger(mention):
             return min(share, 0.4)
         if len(fitting) == 1:
             return 0.95 if near else 0.85
@@ -347,17 +325,13 @@ class Discourse:
         return max(share, 0.8) if near == [entity] else share
 
     def _has_stranger(self, mention: Mention) -> bool:
-        """Does the sentence before name a person whom no mention covers?"""
+        """Is somebody named shortly before whom no mention covers?"""
         position = self.place[mention.sentence] - 1
-        before = next((s for s, p in self.place.items() if p == position), None)
-        if before is None:
-            return False
-        covered = {i for m in self.owner_mentions() if m.sentence == before for i in range(m.start, m.end)}
-        return any(t.ent_type_ == "PERSON" and t.i not in covered for t in self.parse.tokens(before))
-
-    def owner_mentions(self) -> list[Mention]:
-        """All mentions that have found their entity so far."""
-        return [m for e in self.entities for m in e.mentions]
+        near = [s for s, p in self.place.items() if p in (position, position + 1)]
+        tokens = [t for s in near for t in self.parse.tokens(s) if t.i < mention.head]
+        covered = {i for e in self.entities for m in e.mentions for i in range(m.start, m.end)}
+        named = (t for t in tokens if t.i not in covered and (t.ent_type_ == "PERSON" or t.pos_ == "PROPN"))
+        return any(t.ent_type_ == "PERSON" or t.dep_ in SUBJECTS for t in named)
 
     def _is_cataphor(self, mention: Mention) -> bool:
         """Is the pronoun in a clause set before a main subject with a name ("When he was minister, Kallergis ...")?"""

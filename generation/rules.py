@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from generation import nlp, resolver
 from generation.antecedents import Antecedents, Support
 from generation.clauses import Writer
+from generation.entities import Link
 from generation.errors import Abstention
 from generation.llm import Chat
 from generation.mentions import Mention
@@ -17,7 +18,7 @@ from generation.nlp import Parse
 from generation.phrasing import Draft
 from generation.questions import drafts
 from generation.records import Candidate, Round, Section, Step
-from generation.resolver import Link, resolve
+from generation.resolver import resolve
 from generation.rule_panel import RuleReviewer, panel
 
 __all__ = ["RuleGenerator", "RuleReviewer", "Scored", "candidates", "panel", "resolve"]
