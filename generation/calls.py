@@ -51,7 +51,7 @@ class Asked:
         texts: dict[str, str] = {}
         messages = [{name: _short(text, texts) for name, text in m.items()} for m in request.messages]
         schema = None if request.schema is None else _short(canonical(request.schema), texts)
-        sent = json.dumps([messages, float(request.temperature), schema, request.max_tokens], sort_keys=True)
+        sent = _dumped([messages, float(request.temperature), schema, request.max_tokens])
         name = f"{identity}\n{request.asking}\n{sent}"
         key = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
         return cls(key, identity, request, sent, texts)
@@ -71,6 +71,16 @@ def read_raw(raw: str, seconds: float = 0.0) -> Reply:
         fields = json.loads(raw)[_OWN]
         return Reply(**{**fields, "usage": Usage(**fields["usage"])}, seconds=seconds, stored=True)
     return replace(read_body("The journal", raw, seconds=seconds), stored=True)
+
+
+def _dumped(value: Any) -> str:
+    """Canonical JSON; lone surrogates, which orjson refuses, stay as escapes."""
+    import orjson
+
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except orjson.JSONEncodeError:
+        return json.dumps(value, sort_keys=True)
 
 
 def writable(text: str) -> str:

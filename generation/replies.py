@@ -139,7 +139,7 @@ def _from_bracket(text: str) -> str:
 
 def _strictly(text: str) -> Any:
     try:
-        return _sound(_DECODER.decode(text))
+        return _sound(_DECODER.decode(text), text)
     except RecursionError:
         raise ValueError("its JSON is nested too deeply") from None
 
@@ -154,7 +154,7 @@ def _only(text: str) -> Any:
                 raise ValueError("it holds more than one JSON value")
     except RecursionError:
         raise ValueError("its JSON is nested too deeply") from None
-    return _sound(value)
+    return _sound(value, text)
 
 
 def _repaired(text: str) -> Any:
@@ -169,7 +169,7 @@ def _repaired(text: str) -> Any:
         raise ValueError("its JSON is nested too deeply") from None
     if not isinstance(value, dict if text[0] == "{" else list):
         raise ValueError("it holds no clear JSON")
-    return _sound(value)
+    return _sound(value, text)
 
 
 def _end(text: str) -> int:
@@ -194,9 +194,10 @@ def _end(text: str) -> int:
     raise ValueError("its JSON breaks off or is not closed")
 
 
-def _sound(value: Any) -> Any:
+def _sound(value: Any, text: str) -> Any:
     """`value`, if its texts can be written as UTF-8; half a surrogate pair raises UnicodeEncodeError, a ValueError."""
-    json.dumps(value, ensure_ascii=False).encode()
+    if "\\u" in text:  # only an escape can make one
+        json.dumps(value, ensure_ascii=False).encode()
     return value
 
 
