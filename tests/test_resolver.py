@@ -53,8 +53,9 @@ def test_a_mention_goes_back_to_its_name(sentences, mention, name):
         ("The senator met the mayor.", "He was late."),
         ("Mary Jones lived in Boston.", "He was a banker."),
         ("Mary Jones lived in Boston.", "It was cold that winter."),
+        ("Ann Marsh lived in Boston.", "When she was minister, Mary Kallergis founded a party."),
     ],
-    ids=["pleonastic", "cleft", "unnamed", "other gender", "person and it"],
+    ids=["pleonastic", "cleft", "unnamed", "other gender", "person and it", "cataphora"],
 )
 def test_nothing_is_linked_where_no_name_fits(sentences):
     assert links(*sentences) == {}
