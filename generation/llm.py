@@ -1,6 +1,7 @@
 """The only door to a model: a Request goes in, a Reply comes out."""
 
 import asyncio
+import copy
 import json
 import random
 import time
@@ -170,6 +171,14 @@ class OpenAIChat:
         self.notes.append(note)
         if self._notify is not None:
             self._notify(note)
+
+    def apart(self, *, retries: int) -> "OpenAIChat":
+        """The same model with connections of its own, for another event loop; `notes` and `notify` are shared."""
+        other = copy.copy(self)
+        other.retries = retries
+        other._transport = self._transport.apart()
+        other._dialect = Dialect(self.model, self._extra, other._note)
+        return other
 
     async def aclose(self) -> None:
         """Close the connections; the chat opens new ones if it is used again."""

@@ -47,6 +47,8 @@ class Transport(Protocol):
 
     async def post(self, payload: Mapping[str, Any]) -> Answered: ...
 
+    def apart(self) -> "Transport": ...
+
     async def aclose(self) -> None: ...
 
 
@@ -154,6 +156,10 @@ class AiohttpTransport:
             cookie_jar=aiohttp.DummyCookieJar(),
         )
 
+    def apart(self) -> "AiohttpTransport":
+        """The same endpoint, with connections of its own."""
+        return AiohttpTransport(self.url, self.key, self.timeout)
+
     async def aclose(self) -> None:
         if self._session is not None and self._loop is asyncio.get_running_loop():
             await self._session.close()
@@ -192,6 +198,10 @@ class ClientTransport:
             cause = error.__cause__ or error
             raise ConnectError(no_connection(self.host, self.key.hidden_in(str(cause)), cause)) from None
         return Answered(response.status_code, dict(response.headers), response.text)
+
+    def apart(self) -> "ClientTransport":
+        """Itself: the connections are the client's."""
+        return self
 
     async def aclose(self) -> None:
         """Leave the client open: it is the caller's."""

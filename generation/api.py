@@ -1,0 +1,199 @@
+"""The loop over many sections as two functions: `generate` for scripts and notebooks, `agenerate` for async code."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from generation import panel as model_panel
+from generation.admission import Admission
+from generation.errors import UsageError
+from generation.journal import Journal, Journaled
+from generation.llm import Chat, OpenAIChat
+from generation.prompts import PromptSet, load_set
+from generation.records import Outcome, Section
+from generation.refine import MAX_REVISIONS, CheckLevel, Generator, Reviewer
+from generation.run import Ledger, make_recipe, outcomes
+from generation.segment import segment
+
+CONCURRENCY = 16
+
+T = TypeVar("T")
+
+
+def generate(
+    sections: Iterable[Section],
+    *,
+    chat: Chat | None = None,
+    generator: Generator | None = None,
+    panel: Sequence[Reviewer] | None = None,
+    prompts: PromptSet | Path | str | None = None,
+    check_level: CheckLevel = "all",
+    max_revisions: int = MAX_REVISIONS,
+    concurrency: int = CONCURRENCY,
+    window: int | None = None,
+    rpm: float | None = None,
+    tpm: float | None = None,
+    journal: Path | str | None = None,
+    ledger: Ledger | None = None,
+) -> Iterator[Outcome]:
+    """Run the loop on every section; yield one outcome each, in input order, as soon as it is there.
+
+    `sections` are those of `corpus.read`, or any others, read lazily; one without sentences is segmented by the default
+    splitter. Without a `chat` the embedded default (rules) plays all roles. With one, a model does by our prompts or
+    those of `prompts`, a set or its folder; `generator` and `panel` replace either. At most `concurrency` calls are out
+    at a time, `rpm` and `tpm` bound requests and tokens a minute, and `window` (twice `concurrency`) sections are under
+    way. `journal` is a file that keeps every reply: what it holds is not asked again. `ledger` is kept up to date.
+
+    The work is done in a thread of its own, so that it may be called where an event loop runs, and goes on only as far
+    as outcomes are taken. Closing the iterator, or an exception in the loop over it, stops the work and frees all.
+
+    An outcome says "failed" where the model gave no usable answer. Raises UsageError for a wrong call, here and now;
+    AuthError or RequestError for a wrong key or model; CircuitError, after the outcomes that were under way, once
+    going on is hopeless: what they still lacked is "pending". With a journal the same call goes on from there.
+    """
+    options = {name: value for name, value in locals().items() if name != "sections"}
+    work = _Work(**options)
+    return _in_a_thread(lambda: work.stream(sections))
+
+
+def agenerate(sections: Iterable[Section], **options: Any) -> AsyncIterator[Outcome]:
+    """`generate` for asynchronous code, with the same options, in the running loop.
+
+    Leave it early with `contextlib.aclosing`, or by `aclose()`, so that what is under way ends there and then.
+    """
+    return _Work(**options).stream(sections)
+
+
+@dataclass
+class _Work:
+    """One call of `generate`: its options, checked and filled in at once."""
+
+    chat: Chat | None = None
+    generator: Generator | None = None
+    panel: Sequence[Reviewer] | None = None
+    prompts: PromptSet | Path | str | None = None
+    check_level: CheckLevel = "all"
+    max_revisions: int = MAX_REVISIONS
+    concurrency: int = CONCURRENCY
+    window: int | None = None
+    rpm: float | None = None
+    tpm: float | None = None
+    journal: Path | str | None = None
+    ledger: Ledger | None = None
+
+    def __post_init__(self) -> None:
+        if self.chat is None and (self.prompts is not None or self.journal is not None):
+            raise UsageError("prompts and journal are for a model: give chat=OpenAIChat(...) too, or leave them out.")
+        if self.concurrency < 1 or (self.window is not None and self.window < 1):
+            raise UsageError("concurrency and window must be 1 or more.")
+        if self.generator is None or self.panel is None:
+            generator, panel = _rules() if self.chat is None else _models(self.prompts)
+            self.generator = self.generator or generator
+            self.panel = panel if self.panel is None else self.panel
+        if not self.panel:
+            raise UsageError("The panel is empty: give at least one reviewer.")
+
+    async def stream(self, sections: Iterable[Section]) -> AsyncIterator[Outcome]:
+        assert self.generator is not None and self.panel is not None
+        names = _name(self.generator, self.chat), _name(self.panel[0], self.chat)
+        recipe = make_recipe(self.generator, self.panel, self.check_level, *names)
+        async with AsyncExitStack() as stack:
+            chat, admission = await self._connected(stack)
+            running: Any = outcomes(
+                (segment(section) for section in sections),
+                self.generator,
+                self.panel,
+                chat=chat,
+                check_level=self.check_level,
+                max_revisions=self.max_revisions,
+                window=self.window or 2 * self.concurrency,
+                ledger=self.ledger,
+                stop=lambda: admission is not None and admission.stopped is not None,
+            )
+            async for outcome in await stack.enter_async_context(aclosing(running)):
+                yield replace(outcome, recipe=recipe)
+            if admission is not None and admission.stopped is not None:
+                raise admission.stopped
+
+    async def _connected(self, stack: AsyncExitStack) -> tuple[Chat | None, Admission | None]:
+        """The chat behind admission and journal; one that holds an Admission already is used as it is."""
+        chat = self.chat
+        if chat is None:
+            return None, None
+        admission = _admission_in(chat)
+        if admission is None:
+            if isinstance(chat, OpenAIChat):
+                # connections belong to an event loop, and it is Admission that asks again
+                chat = await stack.enter_async_context(chat.apart(retries=0))
+            chat = admission = Admission(chat, self.concurrency, rpm=self.rpm, tpm=self.tpm)
+        if self.journal is not None:
+            chat = Journaled(chat, stack.enter_context(Journal(self.journal)))
+        return chat, admission
+
+
+def _rules() -> tuple[Generator, Sequence[Reviewer]]:
+    from generation import rules  # brings spaCy
+
+    return rules.RuleGenerator(), rules.panel()
+
+
+def _models(prompts: PromptSet | Path | str | None) -> tuple[Generator, Sequence[Reviewer]]:
+    if not isinstance(prompts, PromptSet):
+        prompts = load_set(None if prompts is None else Path(prompts))
+    return model_panel.from_prompts(prompts)
+
+
+def _name(role: Generator | Reviewer, chat: Chat | None) -> str:
+    """What rows say of who plays a role."""
+    if chat is not None and hasattr(role, "prompt"):
+        return f"model:{chat.model if isinstance(chat, OpenAIChat) else chat.identity}"
+    if type(role).__module__.startswith("generation.rule"):
+        from generation import rules
+
+        return f"rules:{rules.VERSION}"
+    return f"own:{type(role).__name__}"
+
+
+def _admission_in(chat: Any) -> Admission | None:
+    while chat is not None and not isinstance(chat, Admission):
+        chat = getattr(chat, "chat", None)
+    return chat
+
+
+def _in_a_thread(start: Callable[[], AsyncIterator[T]]) -> Iterator[T]:
+    """Draw from an asynchronous iterator whose event loop runs in a thread of its own until this one is closed."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="craqan generate", daemon=True)
+    thread.start()
+
+    def wait_for(work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, loop).result()
+
+    stream = start()
+    try:
+        while (drawn := wait_for(_next(stream))) is not None:
+            yield drawn[0]
+    finally:
+        wait_for(_shut(stream))
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _next(stream: AsyncIterator[T]) -> tuple[T] | None:
+    async for value in stream:
+        return (value,)
+    return None
+
+
+async def _shut(stream: Any) -> None:
+    """End what still runs in this loop (a Ctrl-C leaves the draw under way), then the stream."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await stream.aclose()
