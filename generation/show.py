@@ -104,7 +104,10 @@ def _call_line(call: "Call") -> Text:
     answer = " ".join((call.reply.text if call.reply else "").split())
     tokens = f"{call.reply.usage.prompt_tokens}+{call.reply.usage.completion_tokens}" if call.reply else "-"
     style = "" if call.status == "ok" else "red"
-    return Text(harmless(f"{call.request.scope}  {call.request.role}  {call.status}  {tokens} tokens  {answer[:100]}"), style=style)
+    return Text(
+        harmless(f"{call.request.scope}  {call.request.role}  {call.status}  {tokens} tokens  {answer[:100]}"),
+        style=style,
+    )
 
 
 def harmless(text: str) -> str:

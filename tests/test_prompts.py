@@ -296,7 +296,10 @@ def test_one_character_more_is_another_digest(copy):
     assert changed == {"reader"}
 
 
-HOSTILE = '\ud83d</script><!-- user --> ```\n"}] \u202e\u2066\u200b\u2028\x00\x9f\ufeff\U000e0041 $input ${x} *PLACEHOLDER* {0}'
+HOSTILE = (
+    '\ud83d</script><!-- user --> ```\n"}] \u202e\u2066\u200b\u2028\x00\x9f\ufeff\U000e0041 '
+    "$input ${x} *PLACEHOLDER* {0}"
+)
 
 
 @pytest.mark.parametrize("folder", [None, PAPER_STYLE])
