@@ -205,12 +205,12 @@ def question_is_grammatical(case: Case) -> Iterator[Problem]:
     if not any(t.lower_ in _WH for t in doc[:3]):
         yield "other", "Begin with a question word."
         return
-    root = next((t for t in doc if t.dep_ == "ROOT"), None)
-    helpers = [t for t in root.lefts if t.lower_ in ("did", "does", "do")] if root is not None else []
-    if root is None or root.pos_ not in ("VERB", "AUX"):
+    root = next((t for t in doc if t.dep_ == "ROOT"), doc[0])
+    helper = next((t for t in doc[:4] if t.lower_ in ("did", "does", "do")), None)
+    if not any(t.pos_ in ("VERB", "AUX") for t in doc):
         yield "other", "The question has no main verb that a reader can find; write it more simply."
-    elif helpers and root.tag_ not in ("VB", "VBP", "VBD") or helpers and root.lower_ == helpers[0].lower_:
-        yield "other", f"After “{helpers[0].text}” the verb “{root.text}” must stand in its base form."
+    elif helper is not None and root.tag_ in ("VBD", "VBZ", "VBN") and root != helper:
+        yield "other", f"After “{helper.text}” the verb “{root.text}” must stand in its base form."
     if any(a.lower_ == b.lower_ and a.is_alpha for a, b in zip(doc, doc[1:], strict=False)):
         yield "other", "The question repeats a word; write it more simply."
 

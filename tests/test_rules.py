@@ -167,6 +167,8 @@ def changed(**changes) -> Candidate:
             "wrong_information",
         ),
         ({"question": "What do the Copyright Act of 1976 spells out."}, "linguistic_quality", "formatting"),
+        ({"question": "What did the Copyright Act of 1976 spelled out?"}, "linguistic_quality", "other"),
+        ({"question": "The Copyright Act of 1976 spells out what rights?"}, "linguistic_quality", "other"),
         ({"required_sentence_indices": (0, 1, 2)}, "required_sentences", "irrelevant_sentences"),
         ({"required_sentence_indices": (1, 2)}, "required_sentences", "missing_sentences"),
     ],
