@@ -12,6 +12,7 @@ request to the last reply over (sum of latencies / calls in flight).
 import argparse
 import itertools
 import json
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -99,21 +100,29 @@ def killed(case: str, passages: int, calls: int) -> dict[str, Any]:
         first.kill()
         first.wait()
         time.sleep(1)  # let the server finish what was on its way
-        before = told(url, "/report")["calls"]
+        before, stored = told(url, "/report")["calls"], rows(journal)
         client, _ = watched(start("craqan", url, passages, calls, journal))
-        seen = told(url, "/report")
+        seen, wanted = told(url, "/report"), rows(journal)
     return {
         "answered at kill": before,
-        "calls in all": seen["calls"],
+        "stored at kill": stored,
+        "calls of the second run": seen["calls"] - before,
         "answered calls paid again": seen["paid_again"],
+        "stored calls paid again": seen["calls"] - before - (wanted - stored),
         "pending": client["ledger"]["pending"],
         "failed": client["ledger"]["failed"],
     }
 
 
-def show(rows: Iterable[dict[str, Any]]) -> None:
+def rows(journal: Path) -> int:
+    """How many calls a journal holds."""
+    with sqlite3.connect(journal) as database:
+        return int(database.execute("SELECT count(*) FROM calls").fetchone()[0])
+
+
+def show(lines: Iterable[dict[str, Any]]) -> None:
     """Print rows of one shape as a Markdown table, each as soon as it is there."""
-    for number, row in enumerate(rows):
+    for number, row in enumerate(lines):
         if number == 0:
             print("| " + " | ".join(row) + " |\n|" + "---|" * len(row))
         print("| " + " | ".join(map(str, row.values())) + " |", flush=True)
