@@ -211,14 +211,25 @@ def ambiguous(pair: Pair, rng: random.Random) -> Iterator[Variant]:
             text = link.mention.text.lower() if pronoun else link.mention.text[:1].lower() + link.mention.text[1:]
             kind = "the mention for the name: pronoun" if pronoun else "the mention for the name: noun"
             yield kind, _with(pair, question=_swap(question, name, text))
-    if names := _names(question, opening=False):
-        name = max(names, key=len)
+    if name := _subject(pair):
         for text in rng.sample(("it", "they", "he", "this one", "the other one", "the former", "that"), 2):
             yield "a pointer for the name", _with(pair, question=_swap(question, name, text))
     tails = (" in the passage?", " according to the text?", " in the above paragraph?", " in this sentence?")
     yield "points at the passage", _with(pair, question=question.rstrip("? ") + rng.choice(tails))
     vague = ("What happened?", "What did they do next?", "Why is this important?", "What is it?", "Who was he?")
     yield "asks for nothing", _with(pair, question=rng.choice(vague))
+
+
+def _subject(pair: Pair) -> str:
+    """What the question names: a link's antecedent without its article, else its longest name that is whole; or ""."""
+    question = pair.candidate.question
+    named = [re.sub(r"^(?:the|a|an) ", "", c.antecedent.text, flags=re.IGNORECASE) for c in pair.candidate.coreferences]
+    if named := [n for n in named if n in question and n[:1].isupper()]:
+        return max(named, key=len)
+    whole = [
+        n for n in _names(question, opening=False) if not re.search(rf"{re.escape(n)} (?:and|of|for|v\.) ?", question)
+    ]
+    return max(whole, key=len, default="")
 
 
 def _swap(question: str, name: str, text: str) -> str:
@@ -228,11 +239,11 @@ def _swap(question: str, name: str, text: str) -> str:
 def coreference(pair: Pair, rng: random.Random) -> Iterator[Variant]:
     """Another name of the passage in the name's place; a link turned round, or to the wrong thing."""
     question, links = pair.candidate.question, pair.candidate.coreferences
-    asked = _names(question, opening=False)
+    asked = _subject(pair)
     everywhere = {n: i for i, s in enumerate(pair.sentences) for n in _names(s)}
     strange = {n: i for n, i in everywhere.items() if not _words(n) & _words(question + pair.candidate.answer)}
     if asked and strange:
-        old, new = max(asked, key=len), rng.choice(sorted(strange))
+        old, new = asked, rng.choice(sorted(strange))
         swapped = _with(pair, question=question.replace(old, new, 1))
         yield "another name asked for", swapped
         at = strange[new]

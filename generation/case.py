@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from generation import terms
 from generation.records import Candidate
 
 if TYPE_CHECKING:
+    from generation.mentions import Mention
     from generation.nlp import Parse
     from generation.resolver import Link
 
@@ -78,7 +79,19 @@ class Case:
         return [i for i in indices if terms.contains(terms.words(self.sentences[i]), self.answer_words)]
 
     def links(self, indices: Sequence[int]) -> "list[Link]":
-        """What the resolver finds if the passage held only the sentences `indices`; cached with the parse."""
-        from generation import resolver
+        """What the resolver finds if the passage held only the sentences `indices`."""
+        return _links(self.parse, tuple(indices))
 
-        return resolver.resolve_parse(self.parse, indices)
+
+@lru_cache(maxsize=64)
+def _mentions(parse: "Parse") -> "tuple[Mention, ...]":
+    from generation import mentions
+
+    return mentions.find(parse)
+
+
+@lru_cache(maxsize=512)
+def _links(parse: "Parse", indices: tuple[int, ...]) -> "list[Link]":
+    from generation import resolver
+
+    return resolver.resolve_parse(parse, indices, _mentions(parse))

@@ -48,6 +48,7 @@ TEXT_CHECKS: tuple[Check, ...] = (
     link.ends_agree,
     link.antecedent_named,
     link.something_refers_back,
+    link.mentions_resolvable,
 )
 CHECKS = FORMAT_CHECKS + TEXT_CHECKS
 

@@ -1,5 +1,6 @@
 """Checks of the evidence: do the required sentences, all of them and no others, hold what question and answer say?"""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -22,13 +23,13 @@ def answer_supported(case: Case) -> Iterator[Problem]:
     name = "answer_supported"
     if case.holding(case.indices):
         return
+    answer = terms.content(case.candidate.answer)
+    absent = [s for s in answer if s not in case.required_stems]
     elsewhere = case.holding(case.others)
-    if elsewhere and len(case.answer_words) > 0:
+    if elsewhere and (absent or not answer):
         reason = f"The answer stands in sentence {elsewhere[0]}, which is not among the required sentences."
         yield Problem("missing_sentences", name, reason)
         return
-    answer = terms.content(case.candidate.answer)
-    absent = [s for s in answer if s not in case.required_stems]
     numbers = [s for s in absent if s[0].isdigit()]
     names = [w for w in _name_words(case.candidate.answer) if terms.stem(w) in absent]
     if numbers or names:
@@ -56,7 +57,7 @@ def _name_words(text: str) -> list[str]:
 _LEFT = frozenset(
     "det amod compound nmod poss quantmod advmod aux auxpass neg mark nsubj nsubjpass predet case".split()
 )
-_FUNCTION_TAGS = frozenset("DT IN CC TO WDT WP WP$ PRP$ PDT MD".split())
+_FUNCTION_TAGS = frozenset("DT IN CC TO WDT WP WP$ PRP$ PDT MD POS".split())
 
 
 def answer_whole(case: Case) -> Iterator[Problem]:
@@ -65,7 +66,7 @@ def answer_whole(case: Case) -> Iterator[Problem]:
     following = last.nbor() if last is not None and last.i + 1 < len(last.doc) else None
     if last is None or following is None or following.is_punct or following.is_sent_start:
         return
-    if _ends_within_entity(last, case) or _leaves_head(last, case) or _leaves_object(last, following, case):
+    if any(cut(last, case) for cut in (_leaves_entity, _leaves_unit, _leaves_head, _leaves_object, _leaves_other)):
         reason = f'The answer breaks off at "{last.text}"; give the whole phrase.'
         yield Problem("incomplete_answer", "answer_whole", reason)
     elif following.lower_ in ("of", "and") and following.head == last and last.pos_ in ("NOUN", "PROPN"):
@@ -83,42 +84,40 @@ def _last_token(case: Case) -> "Token | None":
     return None
 
 
-_MEASURES = ("DATE", "TIME", "MONEY", "PERCENT", "QUANTITY")
+_MEASURES = ("DATE", "TIME", "MONEY", "PERCENT", "QUANTITY", "CARDINAL")
 _PARTS = frozenset("month day year number many figure weekday century decade".split())
-_NAMED = ("PERSON", "ORG")
+_PLACES = frozenset("country city state place where nationality".split())
 
 
-def _ends_within_entity(last: "Token", case: Case) -> bool:
+def _leaves_entity(last: "Token", case: Case) -> bool:
     """ "January" of "January 1, 1978", "about 400" of "about 400 percent", "Universal" of "Universal Music"."""
     entity = next((e for e in last.doc.ents if e.start <= last.i < e.end - 1), None)
     asked = set(terms.words(case.candidate.question))
-    if entity is None:
-        return False
+    following = last.nbor()
+    if entity is None or last.like_num and following.like_num:
+        return entity is not None
     if entity.label_ in _MEASURES:
-        return not _PARTS & asked and not last.nbor().is_punct
-    named = (
-        entity.label_ in _NAMED
-        and last.pos_ == "PROPN"
-        and last.dep_ == "compound"
-        and last.head.i in range(last.i, entity.end)
-    )
-    return named and not asked & {
-        "name",
-        "nickname",
-        "surname",
-        "country",
-        "city",
-        "state",
-        "place",
-        "where",
-        "nationality",
-    }
+        return len(_PARTS & asked) != 1
+    if entity.label_ not in ("PERSON", "ORG") or not last.pos_ == following.pos_ == "PROPN":
+        return False
+    is_part = "name" in asked and "full" not in asked or bool(asked & {"nickname", "surname", "called"})
+    return not is_part and (entity.label_ == "PERSON" or not asked & _PLACES)
 
 
-_LEFT = frozenset(
-    "det amod compound nmod quantmod advmod aux auxpass neg mark nsubj nsubjpass predet case poss".split()
-)
-_FUNCTION_TAGS = frozenset("DT IN CC TO WDT WP WP$ PRP$ PDT MD".split())
+_HOW = re.compile(r"\bhow (?:long|much|far|old|high|deep|wide|fast|quickly|soon|heavy|tall|large|big)\b", re.IGNORECASE)
+
+
+def _leaves_unit(last: "Token", case: Case) -> bool:
+    """ "eleven" of "eleven days" where a length is asked for."""
+    is_number = last.like_num and last.dep_ in ("nummod", "compound") and last.head.i > last.i
+    return is_number and bool(_HOW.search(case.candidate.question))
+
+
+def _leaves_other(last: "Token", case: Case) -> bool:
+    """ "farm workers" of "farm workers and domestic servants"."""
+    following = last.nbor()
+    others = [c for c in last.conjuncts if c.i > last.i and c.pos_ == "NOUN"]
+    return following.lower_ in ("and", "or") and following.head == last and last.tag_ == "NNS" and bool(others)
 
 
 def _leaves_head(last: "Token", case: Case) -> bool:
@@ -127,16 +126,25 @@ def _leaves_head(last: "Token", case: Case) -> bool:
         return False  # "Russian" or "coal" may be just what is asked for
     if last.tag_ in _FUNCTION_TAGS and not last.like_num:
         return last.tag_ not in ("IN", "TO") or last.dep_ in ("prep", "agent", "dative", "aux", "mark")
+    if last.dep_ in ("nsubj", "nsubjpass"):
+        return _opens_clause(last, case)
     if last.i > last.head.i or last.dep_ not in _LEFT or last.dep_ == "poss" and last.tag_ != "PRP$":
         return False
     entity = next((e for e in last.doc.ents if e.start <= last.i < e.end), None)
     return entity is None or entity.end != last.i + 1 or entity.label_ == "NORP"
 
 
-def _leaves_object(last: "Token", following: "Token", case: Case) -> bool:
+def _opens_clause(subject: "Token", case: Case) -> bool:
+    """ "that it fades when copper": the answer has a clause's opening and its subject, but not its verb."""
+    words = set(case.answer_words)
+    openings = (c for c in subject.head.lefts if c.dep_ == "mark" or c.tag_ in ("WRB", "WDT", "WP"))
+    return any(c.i < subject.i and c.lower_ in words for c in openings)
+
+
+def _leaves_object(last: "Token", case: Case) -> bool:
     """ "bring" lawsuits: a verb without the object that comes right after it."""
     objects = [c for c in last.rights if c.dep_ in ("dobj", "attr", "ccomp", "xcomp", "oprd", "acomp")]
-    return last.pos_ == "VERB" and len(case.answer_words) > 1 and any(c.left_edge.i == following.i for c in objects)
+    return last.pos_ == "VERB" and len(case.answer_words) > 1 and any(c.left_edge.i == last.i + 1 for c in objects)
 
 
 def numbers_supported(case: Case) -> Iterator[Problem]:
@@ -171,12 +179,20 @@ def _absent(case: Case, what: str, stems: list[str], check: str, certainty: str)
     return Problem("wrong_information", check, reason, certainty)  # type: ignore[arg-type]
 
 
+_LIGHT = frozenset(
+    terms.stem(w)
+    for w in "be have do get make take give go come put let keep see say tell seem become bring include hold use find "
+    "call know think feel begin start continue remain serve carry show work run set cause lead receive provide".split()
+)
+
+
 def words_supported(case: Case) -> Iterator[Problem]:
     """No other sentence has several words of the question that the required ones lack.
 
-    General nouns ("law", "company") do not count: a question may call a thing by its kind.
+    A single one is enough if two sentences are required and it stands between them, as links do. General nouns ("law",
+    "company") and verbs ("hold") do not count: a question may call a thing by its kind.
     """
-    absent = {s for s in case.asked if s not in case.required_stems and s not in _general_nouns(case)}
+    absent = {s for s in case.asked if s not in case.required_stems and s not in _general_words(case)}
     where = {i: absent & terms.stems(case.sentences[i]) for i in case.others}
     spread = {s for s in absent if sum(s in found for found in where.values()) >= FAR_SPREAD}
     best = max(where, key=lambda i: len(where[i] - spread), default=None)
@@ -185,12 +201,14 @@ def words_supported(case: Case) -> Iterator[Problem]:
     lacking = sorted(where[best] - spread, key=case.asked.index)
     shown = ", ".join(_written(case, s) for s in lacking)
     reason = f"Of the question's words, sentence {best} has some that the required sentences lack: {shown}."
-    yield Problem("missing_sentences", "words_supported", reason, "certain" if len(lacking) > 1 else "unsure")
+    sure = len(lacking) > 1 or len(case.indices) == 2 and case.indices[0] < best < case.indices[1]
+    yield Problem("missing_sentences", "words_supported", reason, "certain" if sure else "unsure")
 
 
-def _general_nouns(case: Case) -> set[str]:
-    """Stems of the question's general nouns."""
-    return {terms.stem(w) for w in terms.words(case.candidate.question) if noun_kind(w) or noun_kind(w.rstrip("s"))}
+def _general_words(case: Case) -> set[str]:
+    """Stems of the question's general nouns and verbs."""
+    words = terms.words(case.candidate.question)
+    return {s for w in words if (s := terms.stem(w)) in _LIGHT or noun_kind(w) or noun_kind(w.rstrip("s"))}
 
 
 def _written(case: Case, stem: str) -> str:
@@ -204,7 +222,7 @@ def sentences_needed(case: Case) -> Iterator[Problem]:
         own = terms.stems(case.sentences[index]) - case.stems_of(rest)
         if case.answer_at == [index] or own & set(case.asked) or _is_between(case, index):
             continue
-        if index in case.answer_at and index == _best_answer(case):
+        if index in case.answer_at and index == _best_answer(case) or _names_alone(case, index):
             continue
         reason = f"Sentence {index} adds nothing that question or answer needs; leave it out or ask about it."
         yield Problem("irrelevant_sentences", "sentences_needed", reason)
@@ -213,6 +231,16 @@ def sentences_needed(case: Case) -> Iterator[Problem]:
 def _best_answer(case: Case) -> int:
     """Of several sentences with the answer, the one that has most of the question."""
     return max(case.answer_at, key=lambda i: (len(set(case.asked) & terms.stems(case.sentences[i])), i))
+
+
+def _names_alone(case: Case, index: int) -> bool:
+    """Is a labelled antecedent of this sentence, word for word, in the question, and in no other required sentence?"""
+    rest = [terms.words(case.sentences[i]) for i in case.indices if i != index]
+    for c in case.candidate.coreferences:
+        words = [w for w in terms.words(c.antecedent.text) if w not in ("the", "a", "an")]
+        if c.antecedent.sentence_index == index and terms.contains(terms.words(case.candidate.question), words):
+            return not any(terms.contains(text, words) for text in rest)
+    return False
 
 
 def _is_between(case: Case, index: int) -> bool:

@@ -74,7 +74,8 @@ def content(text: str) -> list[str]:
 
 def asked_about(question: str) -> list[str]:
     """The content of a question without the words that only say what kind of answer it wants."""
-    return list(dict.fromkeys(stem(w) for w in words(question) if w not in STOP_WORDS and w not in ASKING))
+    asking = {w for w in words(question) if w in STOP_WORDS or w in ASKING or w.removesuffix("s") in ASKING}
+    return list(dict.fromkeys(stem(w) for w in words(question) if w not in asking))
 
 
 def contains(text: Sequence[str], part: Sequence[str]) -> bool:

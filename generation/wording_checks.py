@@ -26,10 +26,17 @@ _COMPOUND = re.compile(
 
 def single_question(case: Case) -> Iterator[Problem]:
     """One question only."""
-    question = case.candidate.question.strip()
-    found = _COMPOUND.search(question)
-    if found and not _is_relative(question, found[0]):
+    question = re.sub(r"[\"“][^\"“”]*[\"”]", "it", case.candidate.question.strip())
+    joints = (
+        m for m in _COMPOUND.finditer(question) if not _is_first(question, m) and not _is_relative(question, m[0])
+    )
+    if next(joints, None):
         yield Problem("compound_question", "single_question", "Ask one thing only; this joins two questions.")
+
+
+def _is_first(question: str, found: re.Match[str]) -> bool:
+    """Is this the question's first question word ("By August, what record had ...")?"""
+    return "?" not in found[0] and found.start() > 0 and not re.search(rf"\b{_WH}\b", question[: found.start()], re.I)
 
 
 def _is_relative(question: str, joint: str) -> bool:
@@ -137,9 +144,8 @@ def _loose_pointing(question: str) -> str:
     for token in nlp.parse_question(question):
         following = token.nbor().lower_ if token.i + 1 < len(token.doc) else ""
         if token.lower_ in ("former", "latter"):
-            alone = (
-                token.dep_ not in ("amod", "advmod", "compound") and token.head.i <= token.i or following in ("", "?")
-            )
+            nouns = ("NOUN", "PROPN", "ADJ", "NUM", "VERB" if token.dep_ == "amod" else "")
+            alone = not following or token.nbor().pos_ not in nouns or token.nbor().dep_ == "ROOT"
         else:
             alone = token.lower_ in _POINTING and token.tag_ == "DT" and token.dep_ not in ("det", "predet", "mark")
         if alone and following not in ("of", "who", "whose", "which", "in"):
@@ -181,8 +187,10 @@ _VAGUE = re.compile(
     r"|see (?:above|below|sentence).*|.*\b(?:mentioned|stated) (?:above|below)|cannot tell|i don['’]?t know)",
     re.IGNORECASE,
 )
-_EMPTY_ANSWER = terms.STOP_WORDS - set("both either neither all none no not he she".split()) | set(
-    "nearly almost around roughly approximately only just more less least most at until since".split()
+_EMPTY_ANSWER = frozenset(
+    "a an the of in on at to for by with from as and or but nor that which who than about over under after before "
+    "between during through within without per into onto upon until since nearly almost around roughly approximately "
+    "only just more less least most".split()
 )
 _BARE_PRONOUN = re.compile(
     r"(?:to |by |for |from |with |of |in |on |at )?"
