@@ -19,7 +19,7 @@ demo: $(STAMPS)/base
 	@echo "As a page:      make space"
 
 test: $(STAMPS)/space-test
-	$(BIN)/python -m pytest $(TESTS)
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(TESTS)
 
 # The dataset's builder under other versions of `datasets`, each in an environment of its own.
 DATASETS ?= 5.2.0 3.6.0

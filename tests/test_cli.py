@@ -113,8 +113,9 @@ def model_script(request):
 def test_a_model_over_http_gives_accepted_and_failed_sections(tmp_path):
     with ModelServer(model_script) as server:
         done = craqan(
-            "generate", ARTICLE, "--out", tmp_path / "run", "--model", "m", "--base-url", server.url, OPENAI_API_KEY=KEY
-        )
+            "generate", ARTICLE, "--out", tmp_path / "run", "--model", "m", "--base-url", server.url,
+            "--checks", "format", OPENAI_API_KEY=KEY,
+        )  # fmt: skip
     books = counts(tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert books["submitted"] == 6 and books["accepted"] and books["failed"] and books["pending"] == 0
