@@ -34,8 +34,8 @@ check: $(STAMPS)/check
 space: $(STAMPS)/space
 	$(BIN)/python app.py
 
-bench: $(STAMPS)/base
-	$(BIN)/python -m benchmarks
+bench: $(STAMPS)/space-test
+	$(BIN)/python -m benchmarks $(BENCH)
 
 clean:
 	rm -rf $(VENV) .venv-* runs build *.egg-info
