@@ -77,8 +77,10 @@ class Journal:
 
     def find(self, key: str) -> Reply | None:
         """The stored reply, read anew and marked `stored`, or None."""
-        with self._told():
+        try:
             row = self._db.execute("SELECT reply, crc32, seconds FROM calls WHERE key = ?", (key,)).fetchone()
+        except sqlite3.Error as error:
+            raise self._trouble(error) from error
         return None if row is None else self._reply(*row)
 
     async def keep(self, asked: Asked, reply: Reply | None, status: str) -> Reply | None:

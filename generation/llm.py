@@ -264,13 +264,17 @@ class Scoped:
         self._asked[same] += 1
         priority = request.priority or self._place(request.role)
         try:
-            reply = await self.chat(replace(request, scope=self.scope, asking=asking, priority=priority))
+            reply = await self.chat(self._marked(request, asking, priority))
         except ModelError as error:
             if error.reply is not None:
                 self._count(request.role, error.reply.usage)
             raise
         self._count(request.role, reply.usage)
         return reply
+
+    def _marked(self, r: Request, asking: int, priority: tuple[int, ...]) -> Request:
+        """`replace`, which takes six times as long."""
+        return Request(r.messages, r.temperature, r.schema, r.max_tokens, asking, r.role, self.scope, priority)
 
     def _place(self, role: str) -> tuple[int, ...]:
         self._drafts += role == "generator"

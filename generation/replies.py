@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 
 _FENCE = re.compile(r"```[\w-]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```", re.DOTALL)
 _FILTER_CODES = ("content_filter", "responsibleaipolicyviolation", "content_policy", "requires moderation")
+LIMIT_HEADERS = (
+    "x-ratelimit-remaining-requests",
+    "x-ratelimit-reset-requests",
+    "x-ratelimit-remaining-tokens",
+    "x-ratelimit-reset-tokens",
+)
 _EMPTY_ACCOUNT = ("insufficient_quota", "billing_hard_limit", "credit balance")
 
 
@@ -36,7 +42,7 @@ def read_body(host: str, body: str, headers: Mapping[str, str] | None = None, se
     from generation.llm import Reply
 
     try:
-        answer = json.loads(body)
+        answer = _loaded(body)
         if isinstance(answer, dict) and answer.get("error"):
             raise _carried(host, answer, body)
         choice = answer["choices"][0]
@@ -50,7 +56,7 @@ def read_body(host: str, body: str, headers: Mapping[str, str] | None = None, se
             raw=body[:2000],
             status=200,
         ) from None
-    limits = {name: value for name, value in (headers or {}).items() if name.startswith("x-ratelimit")}
+    limits = {name: headers[name] for name in LIMIT_HEADERS if name in headers} if headers else {}
     finish = str(choice.get("finish_reason") or "")
     model = str(answer.get("model") or "")
     return Reply(text, _usage(answer.get("usage")), model, finish, refusal, body, limits, seconds)
@@ -223,6 +229,16 @@ def _no_constant(name: str) -> Any:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant)
+
+
+def _loaded(body: str) -> Any:
+    """A server's JSON, by the quick reader; the other one takes NaN, large numbers and half surrogate pairs too."""
+    import orjson
+
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return json.loads(body)
 
 
 def _carried(host: str, answer: Mapping[str, Any], body: str) -> ModelError:

@@ -31,7 +31,7 @@ _SHORTEST_SECRET = 8  # shorter keys ("EMPTY", "none") are placeholders, and hid
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One HTTP answer, whatever its status; header names are lower case."""
+    """One HTTP answer, whatever its status; header names are looked up in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -126,8 +126,7 @@ class AiohttpTransport:
         try:
             async with self._here().post(self._target, data=data, allow_redirects=False) as response:
                 body = await response.read()
-                headers = {name.lower(): value for name, value in response.headers.items()}
-                return Answered(response.status, headers, body.decode("utf-8", "replace"))
+                return Answered(response.status, response.headers, body.decode("utf-8", "replace"))
         except TimeoutError:
             raise ModelTimeoutError(no_answer(self.host, self.timeout)) from None
         except (aiohttp.ClientError, OSError) as error:
@@ -197,7 +196,7 @@ class ClientTransport:
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             raise ConnectError(no_connection(self.host, self.key.hidden_in(str(cause)), cause)) from None
-        return Answered(response.status_code, dict(response.headers), response.text)
+        return Answered(response.status_code, response.headers, response.text)
 
     def apart(self) -> "ClientTransport":
         """Itself: the connections are the client's."""

@@ -649,3 +649,9 @@ async def test_unusable_replies_are_counted_since_they_were_paid():
 async def test_half_a_surrogate_pair_in_a_passage_does_not_stop_the_call():
     _, server, _ = await asked(["x"], request_of("caf\udce9 and \u00e9"))
     assert server.requests[0]["messages"][0]["content"] == "caf? and \u00e9"
+
+
+async def test_a_body_with_nan_large_numbers_and_half_a_pair_is_read():
+    body = '{"choices": [{"message": {"content": "caf\\ud83d"}, "logprobs": NaN}], "seed": 12345678901234567890123}'
+    reply, _, _ = await asked([Canned(body=body)])
+    assert reply.text == "caf?"
