@@ -9,6 +9,8 @@ from generation.llm import Chat, Reply, Request
 from generation.records import Usage
 
 MILLION = 1_000_000
+_CHARS_PER_TOKEN = 4
+_COMPLETION_TOKENS = 300
 _PROBE = 1000  # tokens; small enough for the first step of prices that rise with the prompt's length
 
 
@@ -35,24 +37,40 @@ def by_hand(prompt: float, completion: float, cached: float | None = None) -> Pr
     return Price(prompt, completion, prompt if cached is None else cached, "given by hand")
 
 
-def listed(model: str, base_url: str) -> Price | None:
-    """The price of `model` at the provider behind `base_url`, None where the list does not know it."""
+def listed(model: str, base_url: str, batch: bool = False) -> Price | None:
+    """The price of `model` at the provider behind `base_url`, None where the list does not know it.
+
+    `batch` asks for that of batch jobs; where the list has none the live one stands in, and `source` says so.
+    """
     from genai_prices import Usage as Tokens
     from genai_prices import calc_price
 
-    def per_million(tokens: Tokens) -> float:
-        price = calc_price(tokens, model_ref=model, provider_api_url=base_url)
+    def per_million(tokens: Tokens, context: dict[str, str] | None) -> float:
+        price = calc_price(tokens, model_ref=model, provider_api_url=base_url, price_context=context)
         return float(price.total_price) * MILLION / _PROBE
 
+    def of(context: dict[str, str] | None) -> tuple[float, float, float]:
+        asked, answered = Tokens(input_tokens=_PROBE), Tokens(output_tokens=_PROBE)
+        cached = Tokens(input_tokens=_PROBE, cache_read_tokens=_PROBE)
+        return per_million(asked, context), per_million(answered, context), per_million(cached, context)
+
+    source = f"genai-prices {version('genai-prices')}"
     try:
-        return Price(
-            per_million(Tokens(input_tokens=_PROBE)),
-            per_million(Tokens(output_tokens=_PROBE)),
-            per_million(Tokens(input_tokens=_PROBE, cache_read_tokens=_PROBE)),
-            f"genai-prices {version('genai-prices')}",
-        )
+        live = of(None)
+        if not batch:
+            return Price(*live, source)
+        prices = of({"processing": "batch"})
     except LookupError:
         return None
+    return Price(*prices, f"{source}, {'batch' if prices != live else 'live: it lists none for batch jobs'}")
+
+
+def guess(price: Price | None, request: Request) -> float:
+    """Dollars that a call may cost, by its length and a usual answer; 0 without a price."""
+    if price is None:
+        return 0.0
+    characters = sum(len(message.get("content", "")) for message in request.messages)
+    return price.of(Usage(1, characters // _CHARS_PER_TOKEN, 0, _COMPLETION_TOKENS))
 
 
 class Metered:
@@ -85,6 +103,11 @@ class Metered:
             raise
         self._add(reply.usage)
         return reply
+
+    @property
+    def spare(self) -> float:
+        """Dollars left."""
+        return float("inf") if self.max_usd is None else self.max_usd - self.spent
 
     def _add(self, usage: Usage) -> None:
         self.spent += self.price.of(usage)

@@ -95,6 +95,9 @@ def generate(
             show_default="genai-prices' list",
         ),
     ] = None,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Ask in batch jobs: for less, but each round takes up to 24 hours.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be asked and what it costs; stop.")
     ] = False,
@@ -125,7 +128,7 @@ def generate(
         reviewer_temperature=reviewer_temperature,
         min_confidence=min_confidence,
         max_bytes=int(max_mb * 1_000_000),
-        limits=pipeline.Limits(concurrency, rpm, tpm, timeout, accept, max_candidates, max_usd, _prices(prices)),
+        limits=pipeline.Limits(concurrency, rpm, tpm, timeout, accept, max_candidates, max_usd, _prices(prices), batch),
         resume=resume,
         dry_run=dry_run,
     )

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +17,7 @@ from generation.records import Outcome, digest
 
 Resume = Literal["if-possible", "always", "never"]
 FILES = ("accepted", "rejected", "failed")
-FREE = frozenset({"concurrency", "timeout", "rpm", "tpm", "accept", "max_candidates", "max_usd", "prices"})
+FREE = frozenset({"concurrency", "timeout", "rpm", "tpm", "accept", "max_candidates", "max_usd", "prices", "batch"})
 """Settings that may change between two sessions of one run: none of them changes what is asked or answered."""
 
 
@@ -49,6 +50,11 @@ class RunFolder:
     def journal_path(self) -> Path:
         return self.path / "journal.sqlite"
 
+    @property
+    def batches_path(self) -> Path:
+        """Records of batch jobs; there is no such folder before the first."""
+        return self.path / "batches"
+
     def __enter__(self) -> Self:
         self.path.mkdir(parents=True, exist_ok=True)
         try:
@@ -67,6 +73,7 @@ class RunFolder:
         if self._resume == "never":
             for path in (*self.path.glob("*.jsonl"), *self.path.glob("journal.sqlite*"), self.path / "run.json"):
                 path.unlink(missing_ok=True)
+            shutil.rmtree(self.batches_path, ignore_errors=True)
         elif earlier is not None:
             self._refuse_differences(earlier)
         elif self._resume == "always":

@@ -134,8 +134,7 @@ class OpenAIChat:
 
     @property
     def identity(self) -> str:
-        extra = " " + json.dumps(self._extra, sort_keys=True, ensure_ascii=False) if self._extra else ""
-        return f"{self._transport.url} {self.model}{extra}"
+        return identity_of(self._transport.url, self.model, self._extra)
 
     @property
     def mode(self) -> str:
@@ -189,6 +188,11 @@ class OpenAIChat:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+
+def identity_of(url: str, model: str, extra: Mapping[str, Any]) -> str:
+    """What names a server and model in the key of a call, whatever way the call takes there."""
+    return f"{url} {model}" + (f" {json.dumps(extra, sort_keys=True, ensure_ascii=False)}" if extra else "")
 
 
 def pause(error: ModelError, attempt: int, backoff: float = 0.5) -> float | None:

@@ -16,6 +16,7 @@ from generation.show import harmless
 
 if TYPE_CHECKING:
     from generation.admission import Admission
+    from generation.batch import BatchChat
     from generation.session import Session
 
 EVERY = 10.0
@@ -31,7 +32,7 @@ class Progress:
         self._console = console
         self._ledger = ledger
         self._started = self._printed = time.monotonic()
-        self._admission: Admission | None = None
+        self._admission: Admission | BatchChat | None = None
         self._live = Live(console=console, get_renderable=self._line, transient=True, refresh_per_second=4)
 
     def __enter__(self) -> Self:
@@ -45,7 +46,7 @@ class Progress:
         if self._console.is_terminal:
             self._live.stop()
 
-    def watch(self, admission: "Admission") -> None:
+    def watch(self, admission: "Admission | BatchChat") -> None:
         """Show its calls in flight as well."""
         self._admission = admission
 

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -25,6 +25,11 @@ from generation.transport import endpoint
 
 if TYPE_CHECKING:
     from generation.admission import Admission
+    from generation.batch import BatchChat
+    from generation.journal import Journal
+
+MOST_AT_ONCE = 50_000
+"""Sections under way in batch mode; each holds a few kB of memory."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,19 @@ class Limits:
     max_candidates: int | None = None
     max_usd: float | None = None
     prices: budget.Price | None = None
+    batch: bool = False
+    """Ask in batch jobs, within hours and for less, instead of live; rate limits are the server's business then."""
+
+    def __post_init__(self) -> None:
+        if self.batch and (self.rpm is not None or self.tpm is not None):
+            raise UsageError("--rpm and --tpm limit live calls; leave them out with --batch.")
+
+    @property
+    def window(self) -> int:
+        """How many sections are under way at once: in batch mode all, but not many more than are wanted."""
+        if not self.batch:
+            return 2 * self.concurrency
+        return MOST_AT_ONCE if self.accept is None else min(MOST_AT_ONCE, 2 * self.accept)
 
 
 class Session:
@@ -76,7 +94,10 @@ class Session:
         self.price = limits.prices
         self.stopped = ""
         self.failure: CircuitError | None = None
-        self._admission: Admission | None = None
+        self._metered: budget.Metered | None = None
+        self._admission: Admission | BatchChat | None = None
+        if limits.batch and not cast.model:
+            raise UsageError("--batch asks a model; add --model NAME.")
         if limits.max_usd is not None and cast.model and self.known_price() is None:
             raise UsageError(f"No price is known for {cast.model}, so --max-usd cannot be kept; give --prices IN,OUT.")
 
@@ -131,7 +152,7 @@ class Session:
                 self.cast.reviewers,
                 chat=chat,
                 prepare=self.cast.prepare,
-                window=2 * self.limits.concurrency,
+                window=self.limits.window,
                 ledger=self.live,
                 on_change=progress.moved,
                 stop=self._is_over,
@@ -149,31 +170,62 @@ class Session:
 
     async def _connect(self, stack: AsyncExitStack, folder: RunFolder, progress: Progress, notes: list[str]) -> Chat:
         """Journal around budget around admission around the live client: what is stored costs and waits for nothing."""
-        from generation.admission import Admission
         from generation.journal import Journal, Journaled
-        from generation.llm import OpenAIChat
-
-        limits, cast = self.limits, self.cast
 
         def note(sentence: str) -> None:
             notes.append(sentence)
             progress.note(sentence)
 
+        journal = stack.enter_context(Journal(folder.journal_path))
+        connect = self._connect_batch if self.limits.batch else self._connect_live
+        self._admission = door = await connect(stack, folder, journal, note)
+        progress.watch(door)
+        if self.price is None:
+            return Journaled(door, journal)
+        spent = sum(self.price.of(usage) for usage in journal.paid().values())
+        self._metered = budget.Metered(door, self.price, self.limits.max_usd, self.stop, spent)
+        return Journaled(self._metered, journal)
+
+    async def _connect_live(
+        self, stack: AsyncExitStack, folder: RunFolder, journal: "Journal", note: Callable[[str], None]
+    ) -> "Admission":
+        from generation.admission import Admission
+        from generation.llm import OpenAIChat
+
+        limits, cast = self.limits, self.cast
+        if folder.batches_path.exists():
+            from generation.batch import are_out
+
+            if are_out(folder.batches_path, journal):
+                raise UsageError(
+                    f"Batch jobs of this run are still out, and asking live would pay for them again: add --batch, or"
+                    f" move {folder.batches_path} away to give them up."
+                )
         live = OpenAIChat(cast.model, cast.base_url or None, timeout=limits.timeout, retries=0, notify=note)
         await stack.enter_async_context(live)
-        self._admission = Admission(live, limits.concurrency, rpm=limits.rpm, tpm=limits.tpm, notify=note)
-        progress.watch(self._admission)
-        journal = stack.enter_context(Journal(folder.journal_path))
-        if self.price is None:
-            return Journaled(self._admission, journal)
-        spent = sum(self.price.of(usage) for usage in journal.paid().values())
-        metered = budget.Metered(self._admission, self.price, limits.max_usd, self.stop, spent)
-        return Journaled(metered, journal)
+        return Admission(live, limits.concurrency, rpm=limits.rpm, tpm=limits.tpm, notify=note)
+
+    async def _connect_batch(
+        self, stack: AsyncExitStack, folder: RunFolder, journal: "Journal", note: Callable[[str], None]
+    ) -> "BatchChat":
+        from generation.batch import BatchChat
+
+        chat = BatchChat(
+            self.cast.model,
+            self.cast.base_url or None,
+            journal=journal,
+            folder=folder.batches_path,
+            timeout=self.limits.timeout,
+            cost=lambda request: budget.guess(self.price, request),
+            spare=lambda: self._metered.spare if self._metered else float("inf"),
+            notify=note,
+        )
+        return await stack.enter_async_context(chat)
 
     def known_price(self) -> budget.Price | None:
         """The price given by hand, else the listed one; looked up late, since the list takes half a second to load."""
         if self.price is None and self.cast.model:
-            self.price = budget.listed(self.cast.model, endpoint(self.cast.base_url))
+            self.price = budget.listed(self.cast.model, endpoint(self.cast.base_url), self.limits.batch)
         return self.price
 
     def _is_over(self) -> bool:
@@ -191,7 +243,8 @@ class Session:
         def interrupted() -> None:
             if self.stopped:
                 raise KeyboardInterrupt
-            self.console.print("Finishing what is in flight; Ctrl-C again stops at once.", style="yellow")
+            if not self.limits.batch:
+                self.console.print("Finishing what is in flight; Ctrl-C again stops at once.", style="yellow")
             self.stop("interrupted.")
 
         with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows; not in the main thread

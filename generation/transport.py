@@ -122,7 +122,7 @@ class AiohttpTransport:
     async def post(self, payload: Mapping[str, Any]) -> Answered:
         import aiohttp
 
-        data = _encoded(payload)
+        data = encoded(payload)
         try:
             async with self._here().post(self._target, data=data, allow_redirects=False) as response:
                 body = await response.read()
@@ -206,7 +206,7 @@ class ClientTransport:
         """Leave the client open: it is the caller's."""
 
 
-def _encoded(payload: Mapping[str, Any]) -> bytes:
+def encoded(payload: Mapping[str, Any]) -> bytes:
     """The body's bytes; half a surrogate pair, which no UTF-8 can hold, becomes a question mark."""
     import orjson
 

@@ -1,0 +1,542 @@
+"""Batch mode on real HTTP and in real processes: the live run's files, and no request paid for twice."""
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+from generation import batch, batch_jobs
+from generation.batch import BatchChat
+from generation.errors import CircuitError, RequestError, ServerError
+from generation.journal import Journal, Journaled
+from generation.llm import OpenAIChat, Request
+from tests.batch_server import BatchServer
+from tests.model_server import Canned, ModelServer, failing, refusing
+from tests.test_cli import KEY, ROOT, counts, craqan
+from tests.test_resume import files, script
+
+SECTIONS = 8
+QUICK = """
+from generation import batch, batch_jobs
+from generation.cli import main
+batch.QUIET_S = 0.1
+batch_jobs.FIRST_LOOK_S, batch_jobs.LONGEST_LOOK_S = 0.02, 0.1
+main()
+"""
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(batch, "QUIET_S", 0.05)
+    monkeypatch.setattr(batch_jobs, "FIRST_LOOK_S", 0.01)
+    monkeypatch.setattr(batch_jobs, "LONGEST_LOOK_S", 0.05)
+    monkeypatch.setattr(batch_jobs, "_BACKOFF_S", 0.02)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    for n in range(SECTIONS):
+        words = random.Random(n)
+        about = " ".join(f"w{words.randrange(10**6)}" for _ in range(30))
+        (folder / f"a{n:02}.md").write_text(
+            f"# Title {n}\n\nThe thing {n} is {about}. It stands here. No more is known.\n"
+        )
+    return folder
+
+
+def arguments(corpus, out, url, *more):
+    return ["generate", corpus, "--out", out, "--model", "m", "--base-url", url, "--checks", "format", *more]
+
+
+@pytest.fixture(scope="module")
+def live(corpus, tmp_path_factory):
+    out = tmp_path_factory.mktemp("live") / "run"
+    with ModelServer(script) as server:
+        done = craqan(*arguments(corpus, out, server.url))
+        assert done.returncode == 0, done.stderr
+        return files(out), len(server.requests)
+
+
+def started(corpus, out, server, *more):
+    command = [sys.executable, "-c", QUICK, *map(str, arguments(corpus, out, server.url, "--batch", *more))]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENAI_API_KEY": KEY, "COLUMNS": "100"}
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
+
+
+def finished(corpus, out, server, *more):
+    process = started(corpus, out, server, *more)
+    _, errors = process.communicate(timeout=60)
+    return process.returncode, errors
+
+
+def until(condition, process=None):
+    give_up = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < give_up and (process is None or process.poll() is None)
+        time.sleep(0.005)
+
+
+def killed(process):
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
+def test_a_batch_run_writes_the_files_of_the_live_run(corpus, live, tmp_path):
+    with BatchServer(script) as server:
+        code, errors = finished(corpus, tmp_path / "run", server)
+        assert code == 0, errors
+        assert sum(server.paid.values()) == live[1] and max(server.paid.values()) == 1
+        assert len(server.jobs) <= 12  # six rounds of drafts and reviews
+        assert server.keys == {f"Bearer {KEY}"}
+    assert files(tmp_path / "run") == live[0]
+    records = [json.loads(p.read_text()) for p in (tmp_path / "run" / "batches").iterdir()]
+    assert {r["state"] for r in records} == {"closed"} and sum(r["answered"] for r in records) == live[1]
+    assert not any(KEY in p.read_text(errors="replace") for p in (tmp_path / "run").rglob("*") if p.is_file())
+
+
+def test_after_kill_9_at_every_step_no_request_is_sent_twice(corpus, live, tmp_path):
+    out = tmp_path / "run"
+    with BatchServer(script) as server:
+        for step in ("upload", "create", "look", "content"):  # each hears the process and leaves it waiting
+            reached = threading.Event()
+            server.fault = lambda event, number, step=step, reached=reached: (
+                event == step and (reached.set() or "stall")
+            )
+            process = started(corpus, out, server)
+            until(reached.is_set, process)
+            time.sleep(0.1)
+            killed(process)
+        server.fault = lambda event, number: ""
+        code, errors = finished(corpus, out, server)
+        assert code == 0, errors
+        assert sum(server.paid.values()) == live[1] and max(server.paid.values()) == 1
+        assert max(Counter(r["custom_id"] for job in server.jobs for r in job.requests).values()) == 1
+    assert files(out) == live[0]
+
+
+def test_after_kill_9_at_random_moments_no_request_is_paid_twice(corpus, live, tmp_path):
+    out, chances = tmp_path / "run", random.Random(11)
+    with BatchServer(script) as server:
+        for _ in range(2):
+            process, goal = started(corpus, out, server), sum(server.seen.values()) + chances.randrange(2, 25)
+            until(lambda goal=goal, process=process: sum(server.seen.values()) >= goal or process.poll() is not None)
+            killed(process)
+        code, errors = finished(corpus, out, server)
+        assert code == 0, errors
+        assert sum(server.paid.values()) == live[1] and max(server.paid.values()) == 1
+    assert files(out) == live[0]
+
+
+def requests_of(count):
+    return [Request(({"role": "user", "content": f"Question {n}"},), temperature=0.3) for n in range(count)]
+
+
+def echo(request):
+    return f"Answer to {request['messages'][0]['content']}"
+
+
+class Sitting:
+    """A journaled batch chat on `folder`, its notes and the replies to some requests."""
+
+    def __init__(self, server, folder, **options):
+        self.server, self.folder, self.options = server, folder, options
+        self.notes = []
+
+    async def __aenter__(self):
+        self.journal = Journal(self.folder / "journal.sqlite").__enter__()
+        options = {"journal": self.journal, "folder": self.folder / "batches", "notify": self.notes.append}
+        self.door = BatchChat("m", self.server.url, KEY, **options | self.options)
+        self.chat = Journaled(self.door, self.journal)
+        await self.door.__aenter__()
+        return self
+
+    async def __aexit__(self, *error):
+        await self.door.__aexit__(*error)
+        self.journal.close()
+
+    async def ask(self, requests):
+        return await asyncio.gather(*map(self.chat, requests), return_exceptions=True)
+
+    def states(self):
+        records = sorted((self.folder / "batches").glob("*.json"))
+        return [r.get("end", r["state"]) for r in (json.loads(p.read_text()) for p in records)]
+
+
+def texts(replies):
+    return [r if isinstance(r, Exception) else r.text for r in replies]
+
+
+EXPECTED = [f"Answer to Question {n}" for n in range(8)]
+
+
+async def test_requests_that_wait_go_out_as_one_job_and_each_gets_its_own_answer(tmp_path):
+    with BatchServer(echo) as server:
+        async with Sitting(server, tmp_path) as sitting:
+            assert texts(await sitting.ask(requests_of(8))) == EXPECTED
+        assert len(server.jobs) == 1 and sitting.states() == ["completed"]
+        async with Sitting(server, tmp_path) as again:
+            assert texts(await again.ask(requests_of(8))) == EXPECTED
+        assert len(server.jobs) == 1
+
+
+async def test_the_calls_of_a_batch_are_those_of_the_live_chat(tmp_path):
+    with BatchServer(echo) as server:
+        async with Sitting(server, tmp_path) as sitting:
+            await sitting.ask(requests_of(3))
+            live = Journaled(OpenAIChat("m", server.url, KEY), sitting.journal)
+            assert [(await live(r)).text for r in requests_of(3)] == EXPECTED[:3]  # the server has no live endpoint
+
+
+async def test_a_full_file_goes_at_once_and_the_rest_follows(tmp_path, monkeypatch):
+    monkeypatch.setattr(batch, "MOST_REQUESTS", 3)
+    monkeypatch.setattr(batch, "MOST_BYTES", 500)
+    with BatchServer(echo) as server:
+        async with Sitting(server, tmp_path) as sitting:
+            assert texts(await sitting.ask(requests_of(8))) == EXPECTED
+        assert all(len(job.requests) <= 3 for job in server.jobs)
+        assert all(len(server.files[job.file_id]) <= 500 for job in server.jobs)
+
+
+async def test_requests_that_fail_go_out_again_and_the_others_do_not(tmp_path):
+    tries = Counter()
+
+    def flaky(request):
+        text = echo(request)
+        tries[text] += 1
+        return failing(500) if text in EXPECTED[:3] and tries[text] < 3 else text
+
+    with BatchServer(flaky) as server:
+        async with Sitting(server, tmp_path) as sitting:
+            assert texts(await sitting.ask(requests_of(8))) == EXPECTED
+        assert [len(job.requests) for job in server.jobs] == [8, 3, 3] and max(server.paid.values()) == 1
+    assert sitting.states() == ["completed"] * 3
+
+
+async def test_a_request_that_always_fails_is_given_up_alone(tmp_path):
+    with BatchServer(lambda r: failing(500) if echo(r) == EXPECTED[0] else echo(r)) as server:
+        async with Sitting(server, tmp_path, retries=2) as sitting:
+            first, *others = texts(await sitting.ask(requests_of(8)))
+        assert isinstance(first, ServerError) and others == EXPECTED[1:] and len(server.jobs) == 3
+        assert sitting.door.stopped is None
+
+
+@pytest.mark.parametrize("end", ["expired", "cancelled"])
+async def test_what_a_job_left_undone_goes_out_again_and_nothing_else(tmp_path, end):
+    with BatchServer(echo) as server:
+        server.end = lambda number: end if number <= 2 else "completed"
+        async with Sitting(server, tmp_path) as sitting:
+            assert texts(await sitting.ask(requests_of(8))) == EXPECTED
+        assert [len(job.requests) for job in server.jobs] == [8, 4, 2] and max(server.paid.values()) == 1
+
+
+async def test_jobs_that_end_early_again_and_again_stop_the_run(tmp_path):
+    with BatchServer(echo) as server:
+        server.end, server.share = lambda number: "expired", 0
+        async with Sitting(server, tmp_path, retries=2) as sitting:
+            replies = await sitting.ask(requests_of(8))
+        assert all(isinstance(r, CircuitError) and "expired" in str(r) for r in replies) and len(server.jobs) == 3
+
+
+async def test_a_file_that_the_server_refuses_stops_the_run_with_its_words(tmp_path):
+    with BatchServer(echo) as server:
+        server.end = lambda number: "failed"
+        async with Sitting(server, tmp_path) as sitting:
+            replies = await sitting.ask(requests_of(8))
+            assert all(isinstance(r, CircuitError) and "line 2: This line is no JSON" in str(r) for r in replies)
+        assert len(server.jobs) == 1 and sitting.states() == ["failed"]
+
+
+async def test_a_queue_that_is_too_short_gets_the_requests_in_parts(tmp_path):
+    with BatchServer(echo) as server:
+        server.limit = 3
+        async with Sitting(server, tmp_path) as sitting:
+            assert texts(await sitting.ask(requests_of(8))) == EXPECTED
+        assert max(server.paid.values()) == 1 and any("in parts" in note for note in sitting.notes)
+
+
+@pytest.mark.parametrize("event", ["upload", "create", "look", "content"])
+@pytest.mark.parametrize("fault", [500, 429, "before", "after", "half"])
+async def test_a_fault_on_the_way_costs_nothing(tmp_path, event, fault):
+    with BatchServer(echo) as server:
+        server.fault = lambda e, number: fault if e == event and number <= 2 else ""
+        async with Sitting(server, tmp_path) as sitting:
+            assert texts(await sitting.ask(requests_of(8))) == EXPECTED
+        assert len(server.jobs) == 1, "a job that was made unseen must be found, not made again"
+
+
+async def test_an_output_file_that_was_cut_at_a_line_is_read_again(tmp_path):
+    with BatchServer(echo) as server:
+        async with Sitting(server, tmp_path) as sitting:
+            cut = {}
+
+            def fault(event, number):
+                if event == "content" and number == 1:
+                    name = server.jobs[0].output
+                    cut[name], server.files[name] = (
+                        server.files[name],
+                        server.files[name][: server.files[name].index(b"\n") + 1],
+                    )
+                elif event == "content":
+                    server.files.update(cut)
+                return ""
+
+            server.fault = fault
+            assert texts(await sitting.ask(requests_of(8))) == EXPECTED
+        assert len(server.jobs) == 1
+
+
+async def test_a_server_that_goes_away_is_waited_for(tmp_path):
+    with BatchServer(echo) as server:
+        server.hold.set()
+        async with Sitting(server, tmp_path) as sitting:
+            answers = asyncio.create_task(sitting.ask(requests_of(8)))
+            while server.seen["look"] < 2:
+                await asyncio.sleep(0.01)
+            await asyncio.to_thread(server.go_away)
+            await asyncio.sleep(0.3)
+            server.hold.clear()
+            await asyncio.to_thread(server.come_back)
+            assert texts(await answers) == EXPECTED
+        assert len(server.jobs) == 1
+
+
+async def test_a_server_that_stays_away_is_not_waited_for_without_bound(tmp_path, monkeypatch):
+    monkeypatch.setattr(batch_jobs, "PATIENCE_S", 0.2)
+    with BatchServer(echo) as server:
+        server.fault = lambda event, number: 503 if event == "look" else ""
+        async with Sitting(server, tmp_path) as sitting:
+            replies = await sitting.ask(requests_of(2))
+            assert all(isinstance(r, CircuitError) and "503" in str(r) for r in replies)
+        server.fault = lambda event, number: ""
+        async with Sitting(server, tmp_path) as again:
+            assert texts(await again.ask(requests_of(2))) == EXPECTED[:2]
+        assert len(server.jobs) == 1
+
+
+async def test_a_job_that_never_ends_is_not_waited_for_without_bound(tmp_path, monkeypatch):
+    monkeypatch.setattr(batch_jobs, "LONGEST_JOB_S", 0.2)
+    with BatchServer(echo) as server:
+        server.hold.set()
+        async with Sitting(server, tmp_path) as sitting:
+            replies = await sitting.ask(requests_of(2))
+        assert all(isinstance(r, CircuitError) and "batch_1 is still" in str(r) for r in replies)
+
+
+@pytest.mark.parametrize(("status", "words"), [(401, "does not take the key"), (404, "no batch API")])
+async def test_a_wrong_key_or_a_server_without_batches_stops_at_once(tmp_path, status, words):
+    with BatchServer(echo) as server:
+        server.fault = lambda event, number: status
+        async with Sitting(server, tmp_path) as sitting:
+            replies = await sitting.ask(requests_of(4))
+        assert all(isinstance(r, CircuitError) and words in str(r) and KEY not in str(r) for r in replies)
+        assert sum(server.seen.values()) == 1
+
+
+async def test_what_one_request_is_refused_for_is_its_own(tmp_path):
+    with BatchServer(lambda r: failing(400, "too long") if echo(r) == EXPECTED[0] else echo(r)) as server:
+        async with Sitting(server, tmp_path) as sitting:
+            first, *others = texts(await sitting.ask(requests_of(8)))
+        assert isinstance(first, RequestError) and others == EXPECTED[1:] and len(server.jobs) == 1
+
+
+async def test_a_form_that_is_refused_is_changed_and_remembered(tmp_path):
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    asked = [Request(r.messages, 0.3, schema) for r in requests_of(8)]
+    with BatchServer(refusing(echo, "json_schema")) as server:
+        async with Sitting(server, tmp_path) as sitting:
+            assert texts(await sitting.ask(asked[:6])) == EXPECTED[:6]
+        before = len(server.jobs)
+        async with Sitting(server, tmp_path) as again:
+            assert texts(await again.ask(asked)) == EXPECTED
+        assert len(server.jobs) == before + 1 and max(server.paid.values()) == 1
+
+
+async def test_a_refusal_and_an_empty_answer_are_kept_as_what_they_are(tmp_path):
+    answers = {EXPECTED[0]: Canned(None, message={"refusal": "No."}), EXPECTED[1]: Canned("")}
+    with BatchServer(lambda r: answers.get(echo(r), echo(r))) as server:
+        for _ in range(2):
+            async with Sitting(server, tmp_path) as sitting:
+                replies = await sitting.ask(requests_of(3))
+            assert [type(r).__name__ for r in replies] == ["RefusalError", "ReplyError", "Reply"]
+        assert len(server.jobs) == 1
+
+
+async def test_a_request_that_failed_and_is_out_again_is_not_sent_a_third_time_after_a_restart(tmp_path):
+    tries = Counter()
+
+    def flaky(request):
+        tries[echo(request)] += 1
+        return failing(500) if echo(request) == EXPECTED[0] and tries[EXPECTED[0]] == 1 else echo(request)
+
+    with BatchServer(flaky) as server:
+        sitting = Sitting(server, tmp_path)
+        async with sitting:
+            sitting.door._close_kept = lambda: None  # dies before it can say that the first wave is over
+            answers = asyncio.create_task(sitting.ask(requests_of(8)))
+            while len(server.jobs) < 2:
+                await asyncio.sleep(0.005)
+                server.hold.set() if server.jobs and not server.jobs[0].stages else None
+            while sitting.states() != ["created", "created"]:
+                await asyncio.sleep(0.005)
+            answers.cancel()
+        assert sitting.states() == ["created", "created"]
+        server.hold.clear()
+        async with Sitting(server, tmp_path) as again:
+            assert texts(await again.ask(requests_of(8))) == EXPECTED
+        assert [len(job.requests) for job in server.jobs] == [8, 1]
+        assert again.states() == ["completed", "completed"]
+
+
+async def test_a_job_whose_making_no_record_tells_is_found_though_the_list_lags(tmp_path):
+    with BatchServer(echo) as server:
+        server.fault = lambda event, number: "stall" if event == "create" else ""
+        async with Sitting(server, tmp_path) as sitting:
+            answers = asyncio.create_task(sitting.ask(requests_of(8)))
+            while not server.jobs:
+                await asyncio.sleep(0.005)
+            answers.cancel()
+        assert sitting.states() == ["uploaded"]
+        server.fault, server.lagging = lambda event, number: "", 1
+        for number in range(5):  # other jobs of the account, made later
+            server.jobs.append(type(server.jobs[0])(f"other_{number}", "file-x", [], [], "completed", 2000))
+        async with Sitting(server, tmp_path) as again:
+            assert texts(await again.ask(requests_of(8))) == EXPECTED
+        assert len(server.jobs) == 6
+
+
+async def test_answers_that_come_before_they_are_asked_for_are_not_lost(tmp_path):
+    with BatchServer(echo) as server:
+        async with Sitting(server, tmp_path) as sitting:
+            answers = asyncio.create_task(sitting.ask(requests_of(8)))
+            while sitting.states() != ["created"]:
+                await asyncio.sleep(0.005)
+            answers.cancel()
+        async with Sitting(server, tmp_path) as again:
+            while not any("completed" in note for note in again.notes):
+                await asyncio.sleep(0.005)
+            assert texts(await again.ask(requests_of(8))) == EXPECTED
+        assert len(server.jobs) == 1
+
+
+async def test_a_wave_is_not_over_before_its_answers_are_in_the_journal(tmp_path):
+    with BatchServer(echo) as server:
+        async with Sitting(server, tmp_path) as sitting:
+            sitting.journal.keep = lambda *call: asyncio.sleep(3600)
+            answers = asyncio.create_task(sitting.ask(requests_of(8)))
+            while not any("completed" in note for note in sitting.notes):
+                await asyncio.sleep(0.005)
+            answers.cancel()
+        async with Sitting(server, tmp_path) as again:
+            assert texts(await again.ask(requests_of(8))) == EXPECTED
+        assert len(server.jobs) == 1
+
+
+async def test_a_queue_that_is_full_of_other_jobs_is_waited_for(tmp_path):
+    with BatchServer(echo) as server:
+        server.limit = 8
+        server.hold.set()
+        async with Sitting(server, tmp_path) as sitting:
+            first = asyncio.create_task(sitting.ask(requests_of(6)))
+            while sitting.states() != ["created"]:
+                await asyncio.sleep(0.005)
+            second = asyncio.create_task(sitting.ask(requests_of(10)[6:]))
+            while len(sitting.states()) < 2 or sitting.states()[1] != "failed":
+                await asyncio.sleep(0.005)
+            server.hold.clear()
+            assert texts(await first + await second)[:8] == EXPECTED
+        assert [len(job.requests) for job in server.jobs] == [6, 4, 4]
+
+
+async def test_a_job_that_finds_the_account_empty_stops_the_run(tmp_path):
+    empty = failing(429, "You exceeded your current quota", code="insufficient_quota")
+    with BatchServer(lambda r: empty if echo(r) == EXPECTED[5] else echo(r)) as server:
+        async with Sitting(server, tmp_path) as sitting:
+            replies = texts(await sitting.ask(requests_of(8)))
+            assert replies[:5] + replies[6:] == EXPECTED[:5] + EXPECTED[6:]
+            assert isinstance(replies[5], CircuitError) and "no credit" in str(sitting.door.stopped)
+
+
+async def test_no_more_goes_out_than_the_budget_is_likely_to_pay(tmp_path):
+    with BatchServer(echo) as server:
+        spent = []
+        options = {"cost": lambda request: 1.0, "spare": lambda: 3.0 - len(spent)}
+        async with Sitting(server, tmp_path, **options) as sitting:
+            answers = asyncio.create_task(sitting.ask(requests_of(8)))
+            while not server.paid:
+                await asyncio.sleep(0.005)
+            spent += server.paid
+            sitting.door.stop("the money is spent.")
+            replies = texts(await answers)
+        assert [len(job.requests) for job in server.jobs] == [3]
+        assert sum(isinstance(r, str) for r in replies) in (0, 3)
+        assert all(isinstance(r, str | CircuitError) for r in replies)
+
+
+async def test_stopping_leaves_the_job_to_the_next_run(tmp_path):
+    with BatchServer(echo) as server:
+        server.hold.set()
+        async with Sitting(server, tmp_path) as sitting:
+            answers = asyncio.create_task(sitting.ask(requests_of(8)))
+            while server.seen["look"] < 1:
+                await asyncio.sleep(0.005)
+            sitting.door.stop("interrupted.")
+            assert all(isinstance(r, CircuitError) for r in await answers)
+        assert any("batch_1" in note and "Still out" in note for note in sitting.notes)
+        server.hold.clear()
+        async with Sitting(server, tmp_path) as again:
+            assert texts(await again.ask(requests_of(8))) == EXPECTED
+        assert len(server.jobs) == 1
+
+
+async def test_a_full_disk_is_an_error_for_all_who_wait(tmp_path):
+    (tmp_path / "batches").write_text("in the way")
+    with BatchServer(echo) as server:
+        async with Sitting(server, tmp_path) as sitting:
+            replies = await asyncio.wait_for(sitting.ask(requests_of(3)), 5)
+        assert {type(r).__name__ for r in replies} == {"JournalError"} and not server.seen
+
+
+def test_going_on_live_while_a_job_is_out_is_refused(corpus, live, tmp_path):
+    out = tmp_path / "run"
+    with BatchServer(script) as server:
+        server.hold.set()
+        process = started(corpus, out, server)
+        until(lambda: server.seen["look"], process)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+        assert process.returncode == 0 and counts(out)["pending"] == SECTIONS
+        done = craqan(*arguments(corpus, out, server.url))
+        assert done.returncode == 2 and "--batch" in done.stderr
+        server.hold.clear()
+        assert finished(corpus, out, server)[0] == 0
+    assert files(out) == live[0]
+
+
+def test_a_run_in_batches_prices_by_the_batch(tmp_path):
+    from generation.budget import listed
+
+    url = "https://api.openai.com/v1"
+    half, whole = listed("gpt-4o-mini", url, batch=True), listed("gpt-4o-mini", url)
+    assert half.prompt == whole.prompt / 2 and half.completion == whole.completion / 2 and half.source.endswith("batch")
+    local = listed("llama-3.3-70b-versatile", "https://api.groq.com/openai/v1", batch=True)
+    assert "none for batch" in local.source or local.source.endswith("batch")
+
+
+@pytest.mark.parametrize("more", [["--rpm", "5"], ["--tpm", "5"]])
+def test_limits_of_live_calls_are_refused_with_batch(corpus, tmp_path, more):
+    done = craqan(*arguments(corpus, tmp_path / "run", "http://127.0.0.1:9/v1", "--batch", *more))
+    assert done.returncode == 2 and more[0] in done.stderr
