@@ -154,7 +154,7 @@ async def outcomes(
     try:
         while True:
             # A slow first section must not let finished ones pile up without bound: hence the second limit.
-            while not exhausted and under_way < window and len(tasks) < 8 * window and not stop():
+            while not exhausted and under_way < window and len(tasks) < 3 * window and not stop():
                 item = next(upcoming, None)
                 exhausted = item is None
                 if item:
