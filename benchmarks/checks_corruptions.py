@@ -2,7 +2,8 @@
 
 Each reason has several kinds, from the obvious to the fluent. A corruption keeps what a generator that believes in its
 own answer would keep: the links of a sentence that was left out are left out too, so that nothing gives it away.
-Source of reasons and counts: Grzywinski et al. 2023, Table 2 (its "other", 9, has no shape to imitate).
+Source of reasons and counts: Grzywinski et al. 2023, Table 2. Its "other" (9) has no shape to imitate: a question that
+holds its own answer stands in for it, and weighs nothing.
 """
 
 import json
@@ -25,6 +26,7 @@ COUNTS = {
     "coreference_error": 11,
     "wrong_information": 7,
     "compound_question": 6,
+    "other": 0,
 }
 _NAME = re.compile(r"(?:[A-Z][\w'’-]*\.? )*[A-Z][\w'’-]*[a-z](?: of (?:the )?[A-Z]\w+)?")
 _OPENERS = frozenset(
@@ -320,6 +322,13 @@ def compound(pair: Pair, rng: random.Random) -> Iterator[Variant]:
         yield "second question joined on", _with(pair, question=stem + tail)
 
 
+def leaked(pair: Pair, rng: random.Random) -> Iterator[Variant]:
+    """The answer told in the question."""
+    stem, answer = pair.candidate.question.rstrip("? "), pair.candidate.answer.rstrip(". ")
+    tail = rng.choice((f", namely {answer}?", f" ({answer})?", f", if it is {answer}?"))
+    yield "the answer told in it", _with(pair, question=stem + tail)
+
+
 MAKERS: dict[str, Callable[[Pair, random.Random], Iterator[Variant]]] = {
     "irrelevant_sentences": irrelevant,
     "missing_sentences": missing,
@@ -328,6 +337,7 @@ MAKERS: dict[str, Callable[[Pair, random.Random], Iterator[Variant]]] = {
     "coreference_error": coreference,
     "wrong_information": wrong,
     "compound_question": compound,
+    "other": leaked,
 }
 
 

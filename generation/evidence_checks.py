@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from generation import terms
-from generation.case import Case, Problem
+from generation.case import Case, Certainty, Problem
 from generation.lexicon import TITLES, noun_kind
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 SUPPORTED = 0.75
 UNSUPPORTED = 0.5
 """Shares of the answer's words in the required sentences: below the second it is certainly not from them."""
+OPENING = 5
+"""Words in which a question says what kind of thing it wants: "For what kind of action"."""
 FAR_SPREAD = 3
 """A word that so many other sentences have does not tell where to look."""
 
@@ -66,10 +68,13 @@ def answer_whole(case: Case) -> Iterator[Problem]:
     following = last.nbor() if last is not None and last.i + 1 < len(last.doc) else None
     if last is None or following is None or following.is_punct or following.is_sent_start:
         return
+    opening = map(terms.stem, terms.words(case.candidate.question)[:OPENING])
+    if last.head.i > last.i and terms.stem(last.head.lower_) in opening:
+        return  # "What kind of action ...?" may be answered by "merely unwise" alone
     if any(cut(last, case) for cut in (_leaves_entity, _leaves_unit, _leaves_head, _leaves_object, _leaves_other)):
         reason = f'The answer breaks off at "{last.text}"; give the whole phrase.'
         yield Problem("incomplete_answer", "answer_whole", reason)
-    elif following.lower_ in ("of", "and") and following.head == last and last.pos_ in ("NOUN", "PROPN"):
+    elif following.lower_ in ("of", "and") and following.head == last and last.pos_ == "NOUN":
         reason = f'The text goes on after "{last.text}" with "{following.text}"; is the answer whole?'
         yield Problem("incomplete_answer", "answer_whole", reason, "unsure")
 
@@ -225,7 +230,8 @@ def sentences_needed(case: Case) -> Iterator[Problem]:
         if index in case.answer_at and index == _best_answer(case) or _names_alone(case, index):
             continue
         reason = f"Sentence {index} adds nothing that question or answer needs; leave it out or ask about it."
-        yield Problem("irrelevant_sentences", "sentences_needed", reason)
+        certainty: Certainty = "unsure" if _may_be_between(case, index) else "certain"
+        yield Problem("irrelevant_sentences", "sentences_needed", reason, certainty)
 
 
 def _best_answer(case: Case) -> int:
@@ -241,6 +247,20 @@ def _names_alone(case: Case, index: int) -> bool:
         if c.antecedent.sentence_index == index and terms.contains(terms.words(case.candidate.question), words):
             return not any(terms.contains(text, words) for text in rest)
     return False
+
+
+def _may_be_between(case: Case, index: int) -> bool:
+    """Without labels: may it link two others, as it refers back and the next sentence has a loose "the" or "that"?"""
+    if case.candidate.coreferences or index + 1 not in case.indices or index == case.indices[0]:
+        return False
+    rest = [i for i in case.indices if i != index]
+    back = any(link.mention.sentence == index and link.sources for link in case.links(case.indices))
+    resolved = {link.mention.head for link in case.links(rest) if link.sources}
+    loose = (t for t in case.parse.tokens(index + 1) if t.lower_ in _DETERMINERS and t.dep_ in ("det", "amod"))
+    return back and any(t.head.i not in resolved for t in loose)
+
+
+_DETERMINERS = frozenset("the this that these those such".split())
 
 
 def _is_between(case: Case, index: int) -> bool:

@@ -134,11 +134,6 @@ def _is_name(c: Coreference) -> bool:
     return bool(terms.names(f"so {c.antecedent.text}"))
 
 
-_GOES_ON = frozenset(
-    "that which who whom whose of on in for to from with by along where under about between at".split()
-)
-
-
 def _is_repeated_bare(case: Case, c: Coreference) -> bool:
     """Does the question say "the bureau", and nothing more of it, where the text names the Bureau of Shoals?"""
     mention = terms.words(c.mention.text)
@@ -149,11 +144,16 @@ def _is_repeated_bare(case: Case, c: Coreference) -> bool:
     if (set(terms.content(c.antecedent.text)) - set(terms.content(c.mention.text))) & told:
         return False
     asked = terms.words(case.candidate.question)
-    for at in range(1, len(asked) - len(own) + 1):
-        if asked[at : at + len(own)] == own and asked[at - 1] in ("the", *_DEMONSTRATIVE):
-            following = asked[at + len(own)] if at + len(own) < len(asked) else ""
-            return following not in _GOES_ON
-    return False
+    pairs = (asked[at : at + len(own) + 1] for at in range(len(asked) - len(own)))
+    return any(p[0] in ("the", *_DEMONSTRATIVE) and p[1:] == own for p in pairs) and not _is_described(case, own[-1])
+
+
+def _is_described(case: Case, noun: str) -> bool:
+    """Does the question say more of `noun` ("the charges brought against ...", "the bureau that ...")?"""
+    from generation import nlp
+
+    found = [t for t in nlp.parse_question(case.candidate.question) if t.lower_ == noun]
+    return any(c.dep_ in ("acl", "relcl", "prep", "appos", "poss", "nummod") for t in found for c in t.children)
 
 
 def something_refers_back(case: Case) -> Iterator[Problem]:

@@ -71,10 +71,11 @@ def question_asks_something(case: Case) -> Iterator[Problem]:
 
 
 _POINTERS = re.compile(
-    r"\b(?:the|this|that|these|those)\s+(?:above\s+|given\s+|following\s+|provided\s+|preceding\s+|first\s+|last\s+)?"
-    r"(?:passage|excerpt|segment|(?:text|paragraph|section|sentences?|context|article)(?=\s*(?:\?|,|above|below|"
-    r"provided|given|sa(?:y|id)|states?|mentions?|describes?|tells?|refers?)))"
-    r"|\b(?:according to|(?:mentioned |stated |described )?in|from) (?:the|this) (?:text|paragraph|sentence|article)\b"
+    r"\b(?:the|this|that|these|those)\s+(?:above|given|following|provided|preceding)?\s*(?:passage|excerpt|segment)s?\b"
+    r"|\b(?:the|this|that|these)\s+(?:above|given|provided|preceding)\s+(?:text|paragraph|section|sentences?|article)\b"
+    r"|\b(?:this|these)\s+(?:text|paragraph|sentences?|article)\b"
+    r"|\b(?:the|this) (?:text|paragraph|sentences?|context|article)(?=\s*(?:\?|,|above|below|provided|given"
+    r"|says?\b|states?|mentions?|describes?|tells?|refers?))"
     r"|\bsentence \d+\b|\b(?:this|that|the other|the same) ones?\b",
     re.IGNORECASE,
 )
@@ -190,7 +191,7 @@ _VAGUE = re.compile(
 _EMPTY_ANSWER = frozenset(
     "a an the of in on at to for by with from as and or but nor that which who than about over under after before "
     "between during through within without per into onto upon until since nearly almost around roughly approximately "
-    "only just more less least most".split()
+    "only just more less least most near behind beside against along across around off out up down".split()
 )
 _BARE_PRONOUN = re.compile(
     r"(?:to |by |for |from |with |of |in |on |at )?"
