@@ -41,13 +41,13 @@ CREATE TABLE IF NOT EXISTS calls (
     asked_at REAL NOT NULL, seconds REAL NOT NULL
 );
 """
-_KEEP = f"""
-INSERT INTO calls VALUES ({", ".join("?" * 14)}) ON CONFLICT (key) DO UPDATE SET
+_UNLESS_ANSWERED = """ON CONFLICT (key) DO UPDATE SET
     status = excluded.status, reply = excluded.reply, crc32 = excluded.crc32, role = excluded.role,
     scope = excluded.scope, prompt_tokens = excluded.prompt_tokens, cached_tokens = excluded.cached_tokens,
     completion_tokens = excluded.completion_tokens, asked_at = excluded.asked_at, seconds = excluded.seconds
 WHERE reply IS NULL
 """
+_KEEP = f"INSERT INTO calls VALUES ({', '.join('?' * 14)}) {_UNLESS_ANSWERED}"
 _COLUMNS = """key, identity, role, scope, asking, request, status, reply, crc32,
     prompt_tokens, cached_tokens, completion_tokens, asked_at, seconds"""
 
@@ -113,6 +113,16 @@ class Journal:
         with self._told():
             rows = self._db.execute(f"SELECT identity, {sums} FROM calls GROUP BY identity").fetchall()
         return {identity: Usage(*map(int, counts)) for identity, *counts in rows}
+
+    def take_in(self, other: Path) -> None:
+        """Copy all calls of another journal, which nobody writes, into this one; what is answered here stays."""
+        with self._told():
+            self._db.execute("ATTACH ? AS other", (str(other),))
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.execute("INSERT OR IGNORE INTO texts SELECT * FROM other.texts")
+            self._db.execute(f"INSERT INTO calls SELECT * FROM other.calls WHERE true {_UNLESS_ANSWERED}")
+            self._db.execute("COMMIT")
+            self._db.execute("DETACH other")
 
     def close(self) -> None:
         """Commit what waits and close the file."""

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from generation import __version__
 from generation.errors import Abstention, AuthError, CircuitError, ModelError, RequestError
@@ -14,6 +15,9 @@ from generation.refine import MAX_REVISIONS, CheckLevel, Generator, Reviewer, co
 
 FINISHED = ("accepted", "rejected", "failed")
 NOTHING_OFFERED = "nothing_offered"
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 Prepare = Callable[[Section, Chat], Awaitable[Section]]
 """Work on a section that needs the model, done before its loop: splitting it into sentences."""
@@ -121,44 +125,71 @@ async def outcomes(
     ledger: Ledger | None = None,
     on_change: Callable[[], None] = lambda: None,
     stop: Callable[[], bool] = lambda: False,
+    first: int = 0,
 ) -> AsyncIterator[Outcome]:
     """Yield one outcome a section, in input order; at most `window` sections are under way at a time.
 
     `sections` is read lazily. `ledger` is kept up to date as sections begin and end, whenever their turn to be yielded
-    comes, and `on_change` told. No section is begun once `stop` says so; those under way are still yielded.
+    comes, and `on_change` told. No section is begun once `stop` says so; those under way are still yielded. `first` is
+    the place of the first section in the whole input.
     """
     books = ledger if ledger is not None else Ledger()
-    upcoming = enumerate(sections)
-    tasks: deque[asyncio.Task[Outcome]] = deque()
+    options: dict[str, Any] = {"check_level": check_level, "max_revisions": max_revisions, "prepare": prepare}
+
+    def begin(_: tuple[int, Section]) -> None:
+        books.submitted += 1
+        on_change()
+
+    async def work(placed: tuple[int, Section]) -> Outcome:
+        outcome = await finish(placed[1], placed[0], generator, panel, chat=chat, **options)
+        books.add(outcome)
+        on_change()
+        return outcome
+
+    async with aclosing(in_order(enumerate(sections, first), work, window=window, begin=begin, stop=stop)) as running:
+        async for outcome in running:
+            yield outcome
+
+
+async def in_order(
+    items: Iterable[T],
+    work: Callable[[T], Coroutine[Any, Any, R]],
+    *,
+    window: int,
+    begin: Callable[[T], None] = lambda item: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> AsyncGenerator[R, None]:
+    """Yield what `work` makes of each item, in the order of the items, `window` of which are under way at a time.
+
+    `items` is read lazily; `begin` is told of each. Nothing is begun once `stop` says so.
+    """
+    upcoming = iter(items)
+    tasks: deque[asyncio.Task[R]] = deque()
     under_way = 0
     moved = asyncio.Event()
 
-    def ended(task: asyncio.Task[Outcome]) -> None:
+    def ended(_: asyncio.Task[R]) -> None:
         nonlocal under_way
         under_way -= 1
         moved.set()
-        if not task.cancelled() and task.exception() is None:
-            books.add(task.result())
-            on_change()
 
-    def submit(order: int, section: Section) -> None:
+    def submit(item: T) -> None:
         nonlocal under_way
         under_way += 1
-        books.submitted += 1
-        on_change()
-        options: dict[str, Any] = {"check_level": check_level, "max_revisions": max_revisions, "prepare": prepare}
-        tasks.append(asyncio.create_task(finish(section, order, generator, panel, chat=chat, **options)))
+        begin(item)
+        tasks.append(asyncio.create_task(work(item)))
         tasks[-1].add_done_callback(ended)
 
     exhausted = False
     try:
         while True:
-            # A slow first section must not let finished ones pile up without bound: hence the second limit.
+            # A slow first item must not let finished ones pile up without bound: hence the second limit.
             while not exhausted and under_way < window and len(tasks) < 3 * window and not stop():
-                item = next(upcoming, None)
-                exhausted = item is None
-                if item:
-                    submit(*item)
+                for item in upcoming:
+                    submit(item)
+                    break
+                else:
+                    exhausted = True
             if not tasks:
                 return
             if tasks[0].done():

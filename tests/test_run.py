@@ -74,7 +74,7 @@ async def test_a_slow_section_does_not_stop_the_others():
                 await release.wait()
             return await super().draft(section, rounds, chat)
 
-    task = asyncio.create_task(ended(SECTIONS, Stuck(candidate_of()), window=8, ledger=ledger))
+    task = asyncio.create_task(ended(SECTIONS, Stuck(candidate_of()), window=16, ledger=ledger))
     while ledger.counts["accepted"] < len(SECTIONS) - 1:
         await asyncio.sleep(0.001)
     assert ledger.pending == 1
