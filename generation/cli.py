@@ -168,6 +168,26 @@ def validate(folder: Annotated[Path, typer.Argument(help="A folder of released r
 
 
 @app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="Pairs, one JSON object a line: ours, of v1, or your own.")],
+    against: Annotated[
+        list[Path] | None, typer.Option(help="Earlier pairs whose questions must not be repeated.", show_default="none")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print {index, problems} a row instead.")] = False,
+) -> None:
+    """Check pairs by code: shape, wording, evidence, links. Exit code 1 if any row is rejected."""
+    from generation.check_file import check_file, report
+
+    rows = list(check_file(file, against or []))
+    lines, count, rejected = report(rows, file)
+    for line in [row.as_json() for row in rows] if as_json else lines:
+        print(line)
+    progress.print(f"{count} rows: {count - rejected} pass, {rejected} rejected.", highlight=False)
+    if rejected:
+        raise typer.Exit(1)
+
+
+@app.command()
 def assemble(
     drafts: Annotated[list[Path], typer.Argument(help="Folders of hand-written articles, pairs and verdicts.")],
     out: Annotated[Path, typer.Option(help="Folder for the rows.")] = Path("data"),
