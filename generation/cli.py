@@ -25,6 +25,7 @@ app = typer.Typer(
 progress = Console(stderr=True)
 CheckLevel = Literal["all", "format", "none"]
 Resume = Literal["if-possible", "always", "never"]
+Engine = Literal["local", "ray"]
 PanelKind = Literal["separate", "joint"]
 
 
@@ -98,6 +99,14 @@ def generate(
     batch: Annotated[
         bool, typer.Option("--batch", help="Ask in batch jobs: for less, but each round takes up to 24 hours.")
     ] = False,
+    engine: Annotated[Engine, typer.Option(help="Work in this process, or in workers of a Ray cluster.")] = "local",
+    workers: Annotated[int, typer.Option(min=1, help="Ray: how many workers share the limits.")] = 2,
+    ray_address: Annotated[
+        str, typer.Option(help='Ray: "auto", HOST:PORT or ray://HOST:PORT.', show_default="a cluster on this machine")
+    ] = "",
+    parquet: Annotated[
+        str, typer.Option(help="Write the rows to Parquet there too: a folder, s3://...", show_default="none")
+    ] = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be asked and what it costs; stop.")
     ] = False,
@@ -131,6 +140,8 @@ def generate(
         limits=pipeline.Limits(concurrency, rpm, tpm, timeout, accept, max_candidates, max_usd, _prices(prices), batch),
         resume=resume,
         dry_run=dry_run,
+        cluster=pipeline.Cluster(workers, ray_address) if engine == "ray" else None,
+        parquet=parquet,
     )
 
 

@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Literal, Self
+from typing import IO, TYPE_CHECKING, Any, Literal, Self
 
 from filelock import FileLock, Timeout
 
 from generation.dataset import passage_from, row_from
 from generation.errors import InputError, UsageError
 from generation.records import Outcome, digest
+
+if TYPE_CHECKING:
+    from generation.table import Table
 
 Resume = Literal["if-possible", "always", "never"]
 FILES = ("accepted", "rejected", "failed")
@@ -29,7 +32,7 @@ class RunFolder:
 
     `resume` "if-possible" goes on with what the folder holds, "always" insists that there is something, "never" throws
     it away. Raises UsageError where another process is at work in the folder, or where a setting differs from that of
-    the run in it, naming the difference.
+    the run in it, naming the difference. `table` gets the same rows.
     """
 
     def __init__(
@@ -38,11 +41,13 @@ class RunFolder:
         recipe: Mapping[str, Any],
         settings: Mapping[str, Any] | None = None,
         resume: Resume = "if-possible",
+        table: "Table | None" = None,
     ):
         self.path = path
         self.recipe = recipe
         self.settings = json.loads(json.dumps(settings or {}))
         self._resume = resume
+        self._table = table
         self._lock = FileLock(path / ".lock")
         self._files: dict[str, IO[str]] = {}
 
@@ -71,13 +76,17 @@ class RunFolder:
     def _begin(self) -> None:
         earlier = self._earlier()
         if self._resume == "never":
-            for path in (*self.path.glob("*.jsonl"), *self.path.glob("journal.sqlite*"), self.path / "run.json"):
+            for path in (*self.path.glob("*.jsonl"), *self.path.glob("journal*.sqlite*"), self.path / "run.json"):
                 path.unlink(missing_ok=True)
             shutil.rmtree(self.batches_path, ignore_errors=True)
         elif earlier is not None:
             self._refuse_differences(earlier)
         elif self._resume == "always":
             raise UsageError(f"{self.path} holds no run to go on with; leave out --resume always, or correct --out.")
+        if any(self.path.glob("journal-*.sqlite")):
+            from generation.journals import gather
+
+            gather(self.path)  # of workers that were killed together with their run
         self._write({"state": "running"})
         for name in FILES:
             self._files[name] = (self.path / f"{name}.jsonl.part").open("w", encoding="utf-8", newline="\n")
@@ -118,8 +127,11 @@ class RunFolder:
     def add(self, outcome: Outcome) -> None:
         """Write a finished outcome; a pending one has no file, the journal holds what was paid for it."""
         if outcome.status in FILES:
-            json.dump(outcome_row(outcome, self.recipe), self._files[outcome.status], ensure_ascii=False)
+            row = outcome_row(outcome, self.recipe)
+            json.dump(row, self._files[outcome.status], ensure_ascii=False)
             self._files[outcome.status].write("\n")
+            if self._table is not None:
+                self._table.add(outcome.status, row)
 
     def close(self, summary: Mapping[str, Any]) -> None:
         """Move the files into place; run.json with `summary` (its "state" among it) comes last."""
@@ -128,6 +140,8 @@ class RunFolder:
             os.fsync(file.fileno())
             file.close()
             Path(file.name).replace(self.path / f"{name}.jsonl")
+        if self._table is not None:
+            self._table.close()
         self._write(summary)
 
     def _write(self, summary: Mapping[str, Any]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
 
@@ -18,12 +18,15 @@ from generation.records import Section
 from generation.refine import MAX_REVISIONS, CheckLevel, Reviewer
 from generation.run import Ledger, make_recipe
 from generation.segment import DEFAULT_SEGMENTER, segment_with_model, segmenter_name
-from generation.session import Cast, Limits, Session
+from generation.session import Cast, Cluster, Limits, Session
 from generation.sources import Skipped
+
+if TYPE_CHECKING:
+    from generation.table import Table
 
 MIN_CONFIDENCE = 0.5
 DEFAULT_LIMITS = Limits()
-_NOT_SETTINGS = ("console", "out", "splitter", "limits", "resume", "dry_run")
+_NOT_SETTINGS = ("console", "out", "splitter", "limits", "resume", "dry_run", "cluster", "parquet")
 
 
 def rules_cast(segmenter: str = DEFAULT_SEGMENTER, min_confidence: float = MIN_CONFIDENCE) -> Cast:
@@ -86,10 +89,14 @@ def generate(
     limits: Limits = DEFAULT_LIMITS,
     resume: Resume = "if-possible",
     dry_run: bool = False,
+    cluster: Cluster | None = None,
+    parquet: str = "",
 ) -> Ledger:
     """Run the loop over every chosen section; write accepted, rejected and failed pairs and run.json under `out`.
 
-    `inputs` are addresses as `sources.read_source` takes them. Without a `model` the embedded default plays all roles.
+    `inputs` are addresses as `sources.read_source` takes them, or all of them URLs of Parquet files as
+    `table.read_sections` takes them. `parquet` is a folder, as a URL, for the same rows in Parquet; `cluster` does the
+    work in place of this process. Without a `model` the embedded default plays all roles.
     `dry_run` only says what would be asked and what it would cost. Progress and a summary go to `console`. Raises
     UsageError for a wrong call, CorpusError if nothing is left to work on, CircuitError if going on was hopeless; after
     each of them the same call goes on where this one stopped.
@@ -103,28 +110,45 @@ def generate(
     else:
         cast = rules_cast(segmenter, min_confidence)
     skipped: list[Skipped] = []
-    chosen: Iterator[Section] = corpus.read(
+    chosen = _read(
         inputs,
-        sections=sections,
-        seed=seed,
+        {"sections": sections, "seed": seed, "max_bytes": max_bytes},
         min_sentences=min_sentences,
         max_sentences=max_sentences,
         segmenter=splitter,
-        max_bytes=max_bytes,
         skipped=skipped.append,
     )
     if not keep_duplicates:
         from generation.duplicates import without_duplicates
 
         chosen = without_duplicates(chosen, skipped.append)
-    session = Session(cast, limits, console, check_level=check_level, max_revisions=max_revisions)
+    session = Session(cast, limits, console, check_level=check_level, max_revisions=max_revisions, cluster=cluster)
     if dry_run:
         console.print(forecast(islice(chosen, limits.max_candidates), cast, session.known_price()), soft_wrap=True)
         return session.books
     recipe = make_recipe(cast.generator, cast.reviewers, check_level, cast.generator_name, cast.reviewer_name)
-    with RunFolder(out, recipe, settings, resume) as folder:
+    with RunFolder(out, recipe, settings, resume, _table(parquet)) as folder:
         session.work(chosen, folder, skipped)
     report(console, out, session, skipped)
     if session.failure:
         raise session.failure
     return session.books
+
+
+def _read(inputs: Sequence[str], of_articles: dict[str, Any], **options: Any) -> Iterator[Section]:
+    from generation import table
+
+    tables = [address for address in inputs if table.is_address(address)]
+    if not tables:
+        return corpus.read(inputs, **of_articles, **options)
+    if len(tables) < len(inputs):
+        raise UsageError("Take either Parquet files of sections (URLs) or documents as input, not both.")
+    return table.read_sections(tables, **options)
+
+
+def _table(url: str) -> "Table | None":
+    if not url:
+        return None
+    from generation.table import Table
+
+    return Table(url)

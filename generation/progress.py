@@ -17,6 +17,7 @@ from generation.show import harmless
 if TYPE_CHECKING:
     from generation.admission import Admission
     from generation.batch import BatchChat
+    from generation.ray_engine import Crew
     from generation.session import Session
 
 EVERY = 10.0
@@ -32,7 +33,7 @@ class Progress:
         self._console = console
         self._ledger = ledger
         self._started = self._printed = time.monotonic()
-        self._admission: Admission | BatchChat | None = None
+        self._admission: Admission | BatchChat | Crew | None = None
         self._live = Live(console=console, get_renderable=self._line, transient=True, refresh_per_second=4)
 
     def __enter__(self) -> Self:
@@ -46,8 +47,8 @@ class Progress:
         if self._console.is_terminal:
             self._live.stop()
 
-    def watch(self, admission: "Admission | BatchChat") -> None:
-        """Show its calls in flight as well."""
+    def watch(self, admission: "Admission | BatchChat | Crew") -> None:
+        """Show its calls (or, of a crew, its sections) in flight as well."""
         self._admission = admission
 
     def moved(self) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from generation.errors import CircuitError, UsageError
 from generation.folder import RunFolder
 from generation.llm import Chat
 from generation.progress import Progress
-from generation.records import Section
+from generation.records import Outcome, Section
 from generation.refine import MAX_REVISIONS, CheckLevel, Generator, Reviewer
 from generation.run import Ledger, Prepare, outcomes
 from generation.sources import Skipped
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from generation.admission import Admission
     from generation.batch import BatchChat
     from generation.journal import Journal
+    from generation.ray_engine import Crew
 
 MOST_AT_ONCE = 50_000
 """Sections under way in batch mode; each holds a few kB of memory."""
@@ -73,6 +74,14 @@ class Limits:
         return MOST_AT_ONCE if self.accept is None else min(MOST_AT_ONCE, 2 * self.accept)
 
 
+@dataclass(frozen=True)
+class Cluster:
+    """The Ray cluster that does the work: so many workers at `address`, or on this machine."""
+
+    workers: int = 2
+    address: str = ""
+
+
 class Session:
     """Works through sections with a cast, within limits. `books` say what was written, `stopped` why it ended early."""
 
@@ -84,8 +93,10 @@ class Session:
         *,
         check_level: CheckLevel = "all",
         max_revisions: int = MAX_REVISIONS,
+        cluster: Cluster | None = None,
     ):
         self.cast = cast
+        self.cluster = cluster
         self.limits = limits
         self.console = console
         self.options: dict[str, Any] = {"check_level": check_level, "max_revisions": max_revisions}
@@ -95,9 +106,11 @@ class Session:
         self.stopped = ""
         self.failure: CircuitError | None = None
         self._metered: budget.Metered | None = None
-        self._admission: Admission | BatchChat | None = None
+        self._admission: Admission | BatchChat | Crew | None = None
         if limits.batch and not cast.model:
             raise UsageError("--batch asks a model; add --model NAME.")
+        if limits.batch and cluster is not None:
+            raise UsageError("--batch needs no cluster: leave out --engine ray, or ask live.")
         if limits.max_usd is not None and cast.model and self.known_price() is None:
             raise UsageError(f"No price is known for {cast.model}, so --max-usd cannot be kept; give --prices IN,OUT.")
 
@@ -145,19 +158,7 @@ class Session:
     async def _run(self, sections: Iterable[Section], folder: RunFolder, progress: Progress, notes: list[str]) -> None:
         async with AsyncExitStack() as stack:
             self._catch_interrupts(stack)
-            chat = await self._connect(stack, folder, progress, notes) if self.cast.model else None
-            async for outcome in outcomes(
-                sections,
-                self.cast.generator,
-                self.cast.reviewers,
-                chat=chat,
-                prepare=self.cast.prepare,
-                window=self.limits.window,
-                ledger=self.live,
-                on_change=progress.moved,
-                stop=self._is_over,
-                **self.options,
-            ):
+            async for outcome in await self._outcomes(stack, sections, folder, progress, notes):
                 if self._is_target_reached():
                     continue  # a later section that was under way; its replies stay in the journal
                 folder.add(outcome)
@@ -168,13 +169,65 @@ class Session:
                 self.failure = self._admission.stopped
                 self.stopped = str(self.failure)
 
-    async def _connect(self, stack: AsyncExitStack, folder: RunFolder, progress: Progress, notes: list[str]) -> Chat:
-        """Journal around budget around admission around the live client: what is stored costs and waits for nothing."""
-        from generation.journal import Journal, Journaled
+    async def _outcomes(
+        self,
+        stack: AsyncExitStack,
+        sections: Iterable[Section],
+        folder: RunFolder,
+        progress: Progress,
+        notes: list[str],
+    ) -> AsyncIterator[Outcome]:
+        """The outcomes of all sections in input order, of this process or of a cluster."""
 
         def note(sentence: str) -> None:
             notes.append(sentence)
             progress.note(sentence)
+
+        hooks: dict[str, Any] = {"ledger": self.live, "on_change": progress.moved, "stop": self._is_over}
+        if self.cluster is not None:
+            crew = await self._hire(stack, self.cluster, folder, note)
+            progress.watch(crew)
+            return crew.outcomes(sections, **hooks)
+        chat = await self._connect(stack, folder, progress, note) if self.cast.model else None
+        return outcomes(
+            sections,
+            self.cast.generator,
+            self.cast.reviewers,
+            chat=chat,
+            prepare=self.cast.prepare,
+            window=self.limits.window,
+            **hooks,
+            **self.options,
+        )
+
+    async def _hire(
+        self, stack: AsyncExitStack, cluster: Cluster, folder: RunFolder, note: Callable[[str], None]
+    ) -> "Crew":
+        from generation.journal import Journal
+        from generation.ray_engine import Crew
+
+        if folder.batches_path.exists():
+            with Journal(folder.journal_path) as journal:
+                _refuse_open_batches(folder, journal)
+        crew = Crew(
+            self.cast,
+            self.limits,
+            self.options,
+            folder.path,
+            workers=cluster.workers,
+            address=cluster.address,
+            price=self.price,
+            spent=self.stop,
+            notify=note,
+        )
+        self._admission = crew
+        return await stack.enter_async_context(crew)
+
+    async def _connect(
+        self, stack: AsyncExitStack, folder: RunFolder, progress: Progress, note: Callable[[str], None]
+    ) -> Chat:
+        """Journal around budget around admission around the live client: what is stored costs and waits for nothing."""
+        from generation.journal import Journal, Journaled
 
         journal = stack.enter_context(Journal(folder.journal_path))
         connect = self._connect_batch if self.limits.batch else self._connect_live
@@ -193,14 +246,7 @@ class Session:
         from generation.llm import OpenAIChat
 
         limits, cast = self.limits, self.cast
-        if folder.batches_path.exists():
-            from generation.batch import are_out
-
-            if are_out(folder.batches_path, journal):
-                raise UsageError(
-                    f"Batch jobs of this run are still out, and asking live would pay for them again: add --batch, or"
-                    f" move {folder.batches_path} away to give them up."
-                )
+        _refuse_open_batches(folder, journal)
         live = OpenAIChat(cast.model, cast.base_url or None, timeout=limits.timeout, retries=0, notify=note)
         await stack.enter_async_context(live)
         return Admission(live, limits.concurrency, rpm=limits.rpm, tpm=limits.tpm, notify=note)
@@ -250,3 +296,15 @@ class Session:
         with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows; not in the main thread
             loop.add_signal_handler(signal.SIGINT, interrupted)
             stack.callback(loop.remove_signal_handler, signal.SIGINT)
+
+
+def _refuse_open_batches(folder: RunFolder, journal: "Journal") -> None:
+    if not folder.batches_path.exists():
+        return
+    from generation.batch import are_out
+
+    if are_out(folder.batches_path, journal):
+        raise UsageError(
+            f"Batch jobs of this run are still out, and asking live would pay for them again: add --batch, or"
+            f" move {folder.batches_path} away to give them up."
+        )
