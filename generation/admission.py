@@ -14,6 +14,7 @@ from collections.abc import Callable
 from generation.errors import (
     AuthError,
     CircuitError,
+    ConnectError,
     ModelError,
     ModelTimeoutError,
     RateLimitError,
@@ -23,6 +24,7 @@ from generation.llm import LONGEST_WAIT, RETRIED, Chat, Reply, Request, pause
 from generation.rates import Rate, named_wait
 
 PATIENCE = 120.0  # seconds without any answer after which the run stops
+FIRST_PATIENCE = 15.0  # the same before the first answer, where nobody listens: most likely a wrong address
 _CUT = 0.5
 _GROWTH = 20  # the window grows by limit / 20 per round trip
 _OUTAGE = 5  # failures in a row, across calls, that make an outage
@@ -190,7 +192,8 @@ class Admission:
             return self._given_up(error)
         if self._silent_since is None:
             self._silent_since = now
-        if now - self._silent_since > self.patience:
+        is_first = isinstance(error, ConnectError) and not self._answered
+        if now - self._silent_since > (min(self.patience, FIRST_PATIENCE) if is_first else self.patience):
             self.stop(f"no call was answered for {now - self._silent_since:.0f} s: {error}")
         if isinstance(error, RateLimitError):
             return self._after_429(error, faults, started)

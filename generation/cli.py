@@ -62,7 +62,9 @@ def generate(
         list[str] | None,
         typer.Option(help="A Wikipedia article by title; may be repeated.", show_default="none", metavar="TITLE"),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the run's files.")] = Path("runs/latest"),
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the run's files.", show_default="runs/NAME, after the first input")
+    ] = None,
     resume: Annotated[Resume, typer.Option(help="Go on with the run in that folder?")] = "if-possible",
     model: Annotated[str, typer.Option(help="Who plays all roles.", show_default="the embedded default: rules")] = "",
     base_url: Annotated[str, typer.Option(help="An OpenAI-compatible server.", show_default="OpenAI")] = "",
@@ -70,25 +72,33 @@ def generate(
     panel: Annotated[PanelKind, typer.Option(help="Ask each reviewer by itself, or all in one call.")] = "separate",
     checks: Annotated[CheckLevel, typer.Option(help="Checks decided by code, before any reviewer.")] = "all",
     sections: Annotated[str, typer.Option(help="all, or N: the summary and N-1 random others an article.")] = "all",
-    min_sentences: Annotated[int, typer.Option(help="Leave out shorter sections.")] = 3,
-    max_sentences: Annotated[int, typer.Option(help="Leave out longer sections.")] = 40,
+    min_sentences: Annotated[int, typer.Option(min=2, help="Leave out shorter sections.")] = 3,
+    max_sentences: Annotated[int, typer.Option(min=2, help="Leave out longer sections.")] = 40,
     keep_duplicates: Annotated[bool, typer.Option("--keep-duplicates", help="Work on repeated sections too.")] = False,
     segmenter: Annotated[str, typer.Option(help="nupunkt, spacy, or model (asks the model).")] = "nupunkt",
     seed: Annotated[int, typer.Option(help="Seed for the choice of sections.")] = 0,
     max_revisions: Annotated[int, typer.Option(min=0, help="Revisions after the first draft.")] = 5,
-    temperature: Annotated[float, typer.Option(help="The GENERATOR's temperature.")] = 0.7,
-    reviewer_temperature: Annotated[float, typer.Option(help="The REVIEWERS' temperature.")] = 0.3,
-    min_confidence: Annotated[float, typer.Option(help="Embedded default: offer nothing less sure (0 to 1).")] = 0.5,
-    max_mb: Annotated[float, typer.Option(help="Skip input files larger than this many megabytes.")] = 5.0,
+    temperature: Annotated[float, typer.Option(min=0, max=2, help="The GENERATOR's temperature.")] = 0.7,
+    reviewer_temperature: Annotated[float, typer.Option(min=0, max=2, help="The REVIEWERS' temperature.")] = 0.3,
+    min_confidence: Annotated[
+        float, typer.Option(min=0, max=1, help="Embedded default: offer nothing less sure (0 to 1).")
+    ] = 0.5,
+    max_mb: Annotated[float, typer.Option(min=0.001, help="Skip input files larger than this many megabytes.")] = 5.0,
     concurrency: Annotated[int, typer.Option(min=1, help="Most calls to the model at a time.")] = 16,
-    rpm: Annotated[float | None, typer.Option(help="Most requests a minute.", show_default="no limit")] = None,
-    tpm: Annotated[float | None, typer.Option(help="Most tokens a minute.", show_default="no limit")] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds to wait for one reply.")] = 60.0,
-    accept: Annotated[int | None, typer.Option(help="Stop at so many accepted pairs.", show_default="no limit")] = None,
-    max_candidates: Annotated[
-        int | None, typer.Option(help="Work on at most so many sections.", show_default="no limit")
+    rpm: Annotated[
+        float | None, typer.Option(min=0.01, help="Most requests a minute.", show_default="no limit")
     ] = None,
-    max_usd: Annotated[float | None, typer.Option(help="Stop when this is spent.", show_default="no limit")] = None,
+    tpm: Annotated[float | None, typer.Option(min=0.01, help="Most tokens a minute.", show_default="no limit")] = None,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for one reply.")] = 60.0,
+    accept: Annotated[
+        int | None, typer.Option(min=1, help="Stop at so many accepted pairs.", show_default="no limit")
+    ] = None,
+    max_candidates: Annotated[
+        int | None, typer.Option(min=1, help="Work on at most so many sections.", show_default="no limit")
+    ] = None,
+    max_usd: Annotated[
+        float | None, typer.Option(min=0, help="Stop when this is spent.", show_default="no limit")
+    ] = None,
     prices: Annotated[
         str | None,
         typer.Option(
@@ -117,9 +127,10 @@ def generate(
     """
     from generation import pipeline
 
+    addresses = [*(inputs or []), *(f"wikipedia:{title}" for title in wikipedia or [])]
     pipeline.generate(
-        [*(inputs or []), *(f"wikipedia:{title}" for title in wikipedia or [])],
-        out,
+        addresses,
+        out or pipeline.default_folder(addresses),
         progress,
         model=model,
         base_url=base_url,
@@ -148,12 +159,16 @@ def generate(
 @app.command()
 def show(
     file: Annotated[Path, typer.Argument(help="accepted.jsonl, rejected.jsonl or released rows.")],
-    limit: Annotated[int | None, typer.Option(help="Print at most this many.", show_default="all")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Print at most this many.", show_default="all")] = None,
 ) -> None:
     """Print pairs for a person: required sentences bold, mention and antecedent on colour."""
     from generation.show import show as print_pairs
 
-    if print_pairs(_rows(file), Console(), limit) == 0:
+    try:
+        printed = print_pairs(_rows(file), Console(), limit)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{file} holds a row whose parts are missing or of the wrong kind: {error}.") from error
+    if printed == 0:
         progress.print(f"{file} holds no pair.", markup=False, soft_wrap=True)
 
 
@@ -214,7 +229,7 @@ def assemble(
 def _count(sections: str) -> int | Literal["all"]:
     if sections == "all":
         return "all"
-    if not sections.isdigit() or int(sections) < 1:
+    if not (sections.isascii() and sections.isdigit()) or int(sections) < 1:
         raise UsageError(f'--sections takes "all" or a number from 1, not "{sections}".')
     return int(sections)
 
@@ -238,6 +253,8 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             for number, line in enumerate(file, 1):
                 if line.strip():
                     yield _row(path, number, line)
+    except FileNotFoundError:
+        raise UsageError(f"{path} does not exist; give a JSONL file of pairs.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read as a UTF-8 file; give a JSONL file of pairs.") from error
 

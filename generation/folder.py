@@ -61,11 +61,15 @@ class RunFolder:
         return self.path / "batches"
 
     def __enter__(self) -> Self:
-        self.path.mkdir(parents=True, exist_ok=True)
         try:
+            self.path.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
         except Timeout:
             raise UsageError(f"Another run is at work in {self.path}; wait for it or choose another --out.") from None
+        except OSError as error:
+            raise UsageError(
+                f"{self.path} cannot be made or written to ({error.strerror}); choose another --out."
+            ) from None
         try:
             self._begin()
         except BaseException:
@@ -75,13 +79,11 @@ class RunFolder:
 
     def _begin(self) -> None:
         earlier = self._earlier()
-        if self._resume == "never":
-            for path in (*self.path.glob("*.jsonl"), *self.path.glob("journal*.sqlite*"), self.path / "run.json"):
-                path.unlink(missing_ok=True)
-            shutil.rmtree(self.batches_path, ignore_errors=True)
-        elif earlier is not None:
+        if earlier is not None and self._resume == "never":
+            self._throw_away()
+        elif earlier is not None and not self._is_blank(earlier):
             self._refuse_differences(earlier)
-        elif self._resume == "always":
+        elif earlier is None and self._resume == "always":
             raise UsageError(f"{self.path} holds no run to go on with; leave out --resume always, or correct --out.")
         if any(self.path.glob("journal-*.sqlite")):
             from generation.journals import gather
@@ -91,10 +93,26 @@ class RunFolder:
         for name in FILES:
             self._files[name] = (self.path / f"{name}.jsonl.part").open("w", encoding="utf-8", newline="\n")
 
+    def _throw_away(self) -> None:
+        """Remove the files of a run, and only those; workers' journals are journal-<n>.sqlite."""
+        names = ("run.json", *(f"{name}.jsonl" for name in FILES), *(f"{name}.jsonl.part" for name in FILES))
+        for path in (*(self.path / name for name in names), *self.path.glob("journal*.sqlite*")):
+            path.unlink(missing_ok=True)
+        shutil.rmtree(self.batches_path, ignore_errors=True)
+
+    def _is_blank(self, earlier: Mapping[str, Any]) -> bool:
+        """Did the earlier run end before it had asked or written anything? Then any other may take its place."""
+        return earlier.get("state") == "running" and not any(self.path.glob("journal*.sqlite")) and not self._rows()
+
+    def _rows(self) -> list[Path]:
+        return [path for name in FILES if (path := self.path / f"{name}.jsonl").exists()]
+
     def _earlier(self) -> dict[str, Any] | None:
         try:
             found = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
         except FileNotFoundError:
+            if rows := self._rows():
+                raise UsageError(f"{rows[0]} is there but no run.json beside it; choose another --out.") from None
             return None
         except ValueError:
             found = None

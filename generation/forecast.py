@@ -28,7 +28,7 @@ def forecast(sections: Iterable[Section], cast: Cast, price: Price | None) -> st
     text = f"{count} sections: about {usage.calls:,} calls, {tokens}"
     if price is None:
         return f"{text}; no price is known for {cast.model} (--prices IN,OUT gives one)."
-    return f"{text}, about ${price.of(usage):.2f} at the prices of {price.source}."
+    return f"{text}, about ${price.of(usage):.2f} (prices: {price.source})."
 
 
 def of_section(section: Section, cast: Cast) -> Usage:

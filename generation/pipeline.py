@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rich.console import Console
 
 from generation import corpus, panel, prompts
+from generation.article import slug
 from generation.errors import UsageError
 from generation.folder import Resume, RunFolder
 from generation.forecast import forecast
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
 MIN_CONFIDENCE = 0.5
 DEFAULT_LIMITS = Limits()
 _NOT_SETTINGS = ("console", "out", "splitter", "limits", "resume", "dry_run", "cluster", "parquet")
+
+
+def default_folder(addresses: Sequence[str]) -> Path:
+    """runs/NAME after the first input, so that another input gets another folder and the same one goes on."""
+    first = addresses[0] if addresses else "nothing"
+    return Path("runs") / slug(Path(first.removeprefix("wikipedia:")).stem)
 
 
 def rules_cast(segmenter: str = DEFAULT_SEGMENTER, min_confidence: float = MIN_CONFIDENCE) -> Cast:
@@ -108,6 +115,7 @@ def generate(
     if model:
         cast = model_cast(model, base_url, prompt_folder, temperature, reviewer_temperature, segmenter, joint)
     else:
+        _refuse_without_model(base_url=base_url, prompts=prompt_folder, panel_joint=joint, **_model_limits(limits))
         cast = rules_cast(segmenter, min_confidence)
     skipped: list[Skipped] = []
     chosen = _read(
@@ -133,6 +141,18 @@ def generate(
     if session.failure:
         raise session.failure
     return session.books
+
+
+def _model_limits(limits: Limits) -> dict[str, object]:
+    return {name: getattr(limits, name) for name in ("rpm", "tpm", "max_usd", "prices")}
+
+
+def _refuse_without_model(**options: object) -> None:
+    """Nothing that only concerns a model is dropped in silence."""
+    for name, value in options.items():
+        if value:
+            flag = name.replace("_", "-").replace("panel-", "panel ")
+            raise UsageError(f"--{flag} needs a model; add --model NAME, or leave it out to use the embedded default.")
 
 
 def _read(inputs: Sequence[str], of_articles: dict[str, Any], **options: Any) -> Iterator[Section]:

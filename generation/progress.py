@@ -93,7 +93,7 @@ def report(console: Console, out: Path, session: "Session", skipped: Sequence[ob
         say(f"Rejected for: {', '.join(reasons)}")
     if cost := session.cost():
         each = f", ${cost['usd_per_accepted']:.4f} a pair" if cost["usd_per_accepted"] is not None else ""
-        say(f"Cost: ${cost['usd']:.4f}{each}, at the prices of {cost['prices']['source']}")
+        say(f"Cost: ${cost['usd']:.4f}{each} (prices: {cost['prices']['source']})")
     for item in skipped[:SHOWN]:
         say(f"Skipped {item}", "yellow")
     if len(skipped) > SHOWN:

@@ -190,23 +190,70 @@ def test_nothing_left_to_work_on_is_an_error(tmp_path):
     assert json.loads((tmp_path / "run" / "run.json").read_text())["state"] == "running"
 
 
+WRONG_CALLS = [
+    "generate",
+    "nonsense",
+    "generate x.md --sections few",
+    "generate x.md --sections \u00b2",
+    "generate x.md --segmenter coin",
+    "generate x.md --max-candidates -1",
+    "generate x.md --timeout -1",
+    "generate x.md --min-confidence 5",
+    "generate x.md --base-url http://127.0.0.1:9/v1",
+    "generate x.md --prompts tests/paper_prompts",
+    "generate x.md --panel joint",
+    "generate x.md --max-usd 5",
+    "show nosuch.jsonl",
+]
+
+
+@pytest.mark.parametrize("call", WRONG_CALLS)
+def test_a_wrong_call_exits_with_two(call, tmp_path):
+    arguments = call.split()
+    done = craqan(*arguments, *(["--out", tmp_path / "run"] if arguments[0] == "generate" else []))
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert not (tmp_path / "run" / "accepted.jsonl").exists()
+
+
+def test_a_folder_that_is_a_file_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    done = craqan("generate", ARTICLE, "--out", tmp_path / "file")
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ("generate",),
-        ("generate", "x.md", "--sections", "few"),
-        ("generate", "x.md", "--segmenter", "coin"),
-        ("nonsense",),
-    ],
-    ids=" ".join,
+    "row", ['{"sentences": ["a b."], "question": "q?"}', '{"sentences": [{"t": 1}]}', '{"sentences": 5}']
 )
-def test_a_wrong_call_exits_with_two(arguments, tmp_path):
-    assert craqan(*arguments, *(["--out", tmp_path / "run"] if arguments[0] == "generate" else [])).returncode == 2
+def test_show_names_a_file_whose_rows_are_not_whole(row, tmp_path):
+    (tmp_path / "rows.jsonl").write_text(row)
+    done = craqan("show", tmp_path / "rows.jsonl")
+    assert done.returncode == 1 and "rows.jsonl" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_call_that_failed_at_once_does_not_keep_the_folder(tmp_path):
+    (tmp_path / "empty.md").write_text("")
+    assert craqan("generate", tmp_path / "empty.md", "--out", tmp_path / "run").returncode == 1
+    assert craqan("generate", ARTICLE, "--sections", "1", "--out", tmp_path / "run").returncode == 0
+
+
+def test_nothing_but_a_runs_own_files_is_thrown_away(tmp_path):
+    out = tmp_path / "run"
+    craqan("generate", ARTICLE, "--sections", "1", "--out", out)
+    (out / "mine.jsonl").write_text("precious")
+    craqan("generate", ARTICLE, "--sections", "2", "--out", out, "--resume", "never")
+    assert (out / "mine.jsonl").read_text() == "precious" and counts(out)["submitted"] == 2
+
+
+@pytest.mark.parametrize("resume", ["if-possible", "never"])
+def test_rows_that_no_run_wrote_are_not_overwritten(resume, tmp_path):
+    (tmp_path / "accepted.jsonl").write_text("precious")
+    done = craqan("generate", ARTICLE, "--sections", "1", "--out", tmp_path, "--resume", resume)
+    assert done.returncode == 2 and (tmp_path / "accepted.jsonl").read_text() == "precious"
 
 
 def test_help_shows_every_default():
     printed = craqan("generate", "--help").stdout
-    for default in ("runs/latest", "all", "nupunkt", "16", "0.7", "0.3", "60.0", "0.5", "prompts/", "rules"):
+    for default in ("runs/NAME", "all", "nupunkt", "16", "0.7", "0.3", "60.0", "0.5", "prompts/", "rules"):
         assert f"default: {default}" in " ".join(printed.split()) or default in printed
 
 

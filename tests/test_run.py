@@ -75,8 +75,9 @@ async def test_a_slow_section_does_not_stop_the_others():
             return await super().draft(section, rounds, chat)
 
     task = asyncio.create_task(ended(SECTIONS, Stuck(candidate_of()), window=16, ledger=ledger))
-    while ledger.counts["accepted"] < len(SECTIONS) - 1:
-        await asyncio.sleep(0.001)
+    async with asyncio.timeout(20):
+        while ledger.counts["accepted"] < len(SECTIONS) - 1:
+            await asyncio.sleep(0.001)
     assert ledger.pending == 1
     release.set()
     assert len(await task) == len(SECTIONS)
