@@ -18,6 +18,8 @@ from generation.errors import InputError, UsageError
 from generation.records import Candidate, Coreference, Span
 from generation.repeats import Questions
 
+MAX_PASSAGE = 100_000
+"""Characters of a row's sentences; parsing more takes minutes."""
 PRONOUNS = frozenset("i you he him his she her hers it its we us they them their theirs".split())
 
 
@@ -135,6 +137,8 @@ def _sentences(row: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[int, int]]
     if not isinstance(items, list) or not items:
         raise RowError(f'"{name}" must be a list of sentences, not {_kind(items)}.')
     texts = [_sentence(item) for item in items]
+    if sum(map(len, texts)) > MAX_PASSAGE:
+        raise RowError(f"the sentences have more than {MAX_PASSAGE:,} characters; give one section a row.")
     labels = [item["index"] for item in items if isinstance(item, dict) and type(item.get("index")) is int]
     whole = len(set(labels)) == len(items)
     return tuple(texts), {label: place for place, label in enumerate(labels)} if whole else {}

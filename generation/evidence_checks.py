@@ -35,7 +35,7 @@ def answer_supported(case: Case) -> Iterator[Problem]:
     numbers = [s for s in absent if s[0].isdigit()]
     names = [w for w in _name_words(case.candidate.answer) if terms.stem(w) in absent]
     if numbers or names:
-        found = names[0] if names else numbers[0]
+        found = terms.written(case.candidate.answer, names[0] if names else numbers[0])
         yield _unsupported(case, f'"{found}" in the answer stands in none of the required sentences')
     elif answer and len(answer) - len(absent) < UNSUPPORTED * len(answer):
         yield _unsupported(case, "The answer is not in the required sentences")
@@ -165,7 +165,9 @@ def names_supported(case: Case) -> Iterator[Problem]:
     for run in terms.names(case.candidate.question):
         words = [w for w in terms.words(" ".join(run)) if w not in TITLES]
         if words and not _is_known(words, case.required_stems):
-            sure = "certain" if any(_is_known(words, terms.stems(case.sentences[i])) for i in case.others) else "unsure"
+            sure: Certainty = (
+                "certain" if any(_is_known(words, terms.stems(case.sentences[i])) for i in case.others) else "unsure"
+            )
             yield _absent(case, " ".join(words), [terms.stem(words[-1])], "names_supported", sure)
             return
 
@@ -175,13 +177,14 @@ def _is_known(words: list[str], stems: frozenset[str]) -> bool:
     return terms.stem(words[-1]) in stems or any(s[:4] == words[-1][:4] for s in stems if len(s) >= 4)
 
 
-def _absent(case: Case, what: str, stems: list[str], check: str, certainty: str) -> Problem:
+def _absent(case: Case, words: str, stems: list[str], check: str, certainty: Certainty) -> Problem:
+    what = terms.written(case.candidate.question, words)
     there = [i for i in case.others if set(stems) & terms.stems(case.sentences[i])]
     if there:
         reason = f'The question speaks of "{what}", which only sentence {there[0]} has: require it, or ask otherwise.'
-        return Problem("missing_sentences", check, reason, certainty)  # type: ignore[arg-type]
+        return Problem("missing_sentences", check, reason, certainty)
     reason = f'The required sentences say nothing of "{what}", which the question speaks of.'
-    return Problem("wrong_information", check, reason, certainty)  # type: ignore[arg-type]
+    return Problem("wrong_information", check, reason, certainty)
 
 
 _LIGHT = frozenset(
@@ -204,8 +207,10 @@ def words_supported(case: Case) -> Iterator[Problem]:
     if best is None or not where[best] - spread:
         return
     lacking = sorted(where[best] - spread, key=case.asked.index)
-    shown = ", ".join(_written(case, s) for s in lacking)
-    reason = f"Of the question's words, sentence {best} has some that the required sentences lack: {shown}."
+    question = case.candidate.question
+    words = (next(w for w in terms.words(question) if terms.stem(w) == s) for s in lacking)
+    shown = ", ".join(f'"{terms.written(question, w)}"' for w in words)
+    reason = f"Of the required sentences, none says {shown}, but sentence {best} does: require it, or ask otherwise."
     sure = len(lacking) > 1 or len(case.indices) == 2 and case.indices[0] < best < case.indices[1]
     yield Problem("missing_sentences", "words_supported", reason, "certain" if sure else "unsure")
 
@@ -214,10 +219,6 @@ def _general_words(case: Case) -> set[str]:
     """Stems of the question's general nouns and verbs."""
     words = terms.words(case.candidate.question)
     return {s for w in words if (s := terms.stem(w)) in _LIGHT or noun_kind(w) or noun_kind(w.rstrip("s"))}
-
-
-def _written(case: Case, stem: str) -> str:
-    return next(w for w in terms.words(case.candidate.question) if terms.stem(w) == stem)
 
 
 def sentences_needed(case: Case) -> Iterator[Problem]:

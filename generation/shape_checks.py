@@ -9,6 +9,7 @@ from generation.records import Span
 
 REQUIRED_COUNTS = (2, 3)  # Grzywinski et al. 2023, appendix A, rule 6
 MAX_QUESTION_WORDS = 45
+MAX_QUESTION_LENGTH = 1_000
 
 
 def texts_present(case: Case) -> Iterator[Problem]:
@@ -37,7 +38,7 @@ def question_form(case: Case) -> Iterator[Problem]:
     question = case.candidate.question.strip()
     if question and not question.rstrip("\"'”’").endswith("?"):
         yield Problem("formatting", "question_form", "The question must end with a question mark.")
-    if len(terms.words(question)) > MAX_QUESTION_WORDS:
+    if len(question) > MAX_QUESTION_LENGTH or len(terms.words(question)) > MAX_QUESTION_WORDS:
         yield Problem("formatting", "question_form", f"Shorten the question to at most {MAX_QUESTION_WORDS} words.")
 
 

@@ -102,3 +102,9 @@ def names(text: str) -> list[list[str]]:
             runs.append([word])
         end = match.end()
     return runs
+
+
+def written(text: str, word: str) -> str:
+    """A lower-cased word or run of words as `text` writes it, or as it is if it is not there."""
+    found = re.search(r"\W+".join(map(re.escape, word.split())), text, re.IGNORECASE)
+    return found[0] if found else word

@@ -17,7 +17,8 @@ _COMPOUND = re.compile(
     rf"\?\W*\w"  # something is asked, or said, after a question mark
     rf"|^{_WH}(?:,| and| or) {_WH}\b"
     rf"|(?:[,;:—–]|\b(?:and|or|but|as well as|plus)\b)\s+(?:also\s+|then\s+|if so,?\s+)?"
-    rf"(?:(?:in|on|at|by|for|from|to|with|of)\s+)?{_WH}\s+(?:{_AUX}|else|many|much|long|old|far|often|year|\w+\s+{_AUX})\b"
+    rf"(?:(?:in|on|at|by|for|from|to|with|of)\s+)?{_WH}\s+(?:{_AUX}|else|many|much|long|old|far|often|year"
+    rf"|(?!(?:i|you|he|she|it|we|they)\b)(?:[\w'’-]+\s+){{1,3}}?{_AUX})\b"
     rf"|(?:\b(?:and|or|as well as|plus|;)\s+{_WH})\s*\?$"
     rf"|\b(?:and|;|as well as)\s+(?:is|was|were|did|does)\s+(?:it|he|she|they|this|that|there)\b",
     re.IGNORECASE,

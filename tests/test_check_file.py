@@ -96,6 +96,7 @@ BROKEN = {
     "indices as strings": (GOOD | {"required_sentence_indices": ["0", "2"]}, "whole numbers"),
     "indices true": (GOOD | {"required_sentence_indices": [True, 2]}, "whole numbers"),
     "sentences empty": (GOOD | {"sentences": []}, "not an empty list"),
+    "a book": (GOOD | {"sentences": ["word " * 30_000, "It."]}, "more than 100,000 characters"),
     "a sentence empty": (GOOD | {"sentences": ["", "b"]}, "a sentence must be text"),
     "label without index": (
         GOOD | {"coreferences": [{"mention": {"text": "It"}, "antecedent": {}}]},

@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -262,3 +263,15 @@ def test_strange_texts_never_break_a_check(text):
 def test_strange_sentences_never_break_a_check():
     for sentences in ((" ", "\n", "...", "It"), ("1", "2", "3", "4"), ("é" * 9, "—", "“”", "The\u00a0")):
         checks.run(candidate_of("What is é?", "é", (0, 2), ()), sentences)
+
+
+@pytest.mark.parametrize(
+    "piece", ["what ", "(a", "that ", "it is ", "and what was ", ", who ", "as stated ", "Aa ", "a-", "''"]
+)
+def test_no_text_makes_a_check_slow(piece):
+    text = piece * (60_000 // len(piece))
+    started = time.perf_counter()
+    checks.run(candidate_of(question=text + "?"), PASSAGE)
+    checks.run(candidate_of(answer=text), PASSAGE)
+    checks.run(candidate_of(question=text[:990] + "?", answer=text), PASSAGE)
+    assert time.perf_counter() - started < 5
