@@ -208,6 +208,14 @@ def test_a_link_between_two_sentences_is_needed_even_if_no_word_of_it_is():
     assert "sentences_needed" not in {p.check for p in checks.run(candidate, sentences)}
 
 
+def test_a_pronoun_left_open_in_the_required_sentences_is_told_but_does_not_reject():
+    sentences = ("The Pell Club opened in 1990.", "Anna Kern led the choir.", "She sang in Rome for the club.")
+    candidate = candidate_of("Where was a song sung for the Pell Club?", "Rome", (0, 2), ())
+    found = [p for p in checks.run(candidate, sentences) if p.check == "mentions_resolvable"]
+    assert [(p.code, p.certainty) for p in found] == [("missing_sentences", "unsure")]
+    assert "Anna Kern" in found[0].reason
+
+
 def test_a_phrase_that_the_question_asks_the_kind_of_is_whole():
     sentences = ("The Pell Act came in 1990.", "It forbids merely unwise action by agencies.")
     candidate = candidate_of("What kind of action does the Pell Act forbid?", "merely unwise", (0, 1), ())
