@@ -51,6 +51,7 @@ def test_the_test_command_is_the_one_that_ci_runs():
 def test_the_craqan_commands_of_the_readme_run(command, tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_bytes((ROOT / "examples" / "wilderness-act.md").read_bytes())
+    (tmp_path / "data").symlink_to(ROOT / "data")
     if "--wikipedia" in command:
         pytest.skip("asks Wikipedia itself; the client is tested against a local server in test_wikipedia.py")
     arguments = shlex.split(command)[1:]
