@@ -6,7 +6,7 @@ gone its journal is closed and may be read by all; `gather` moves everything int
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -36,7 +36,7 @@ class ClosedJournal(Journal):
 class Recalled:
     """A chat that answers from closed journals what they hold, and asks `chat` for the rest."""
 
-    def __init__(self, chat: Chat, journals: Sequence[ClosedJournal]) -> None:
+    def __init__(self, chat: Chat, journals: Iterable[ClosedJournal]) -> None:
         self.chat = chat
         self.journals = journals
 
@@ -45,8 +45,9 @@ class Recalled:
         return self.chat.identity
 
     async def __call__(self, request: Request) -> Reply:
-        key = Asked.of(self.identity, request).key
+        key = ""
         for journal in self.journals:
+            key = key or Asked.of(self.identity, request).key
             if (stored := journal.find(key)) is not None:
                 return usable(stored)
         return await self.chat(request)

@@ -100,8 +100,8 @@ class Crew:
         self._at_once = 2 if not cast.model else max(2, -(-2 * share // self._batch))
 
     async def __aenter__(self) -> Self:
-        self._ray = _connected(self._address, self._workers)
         self._recall()
+        self._ray = _connected(self._address, self._workers)
         self._seats = [self._hired(number) for number in range(self._workers)]
         for _ in range(self._at_once):
             for seat in self._seats:
@@ -168,7 +168,7 @@ class Crew:
             async with self._seat(alone=is_suspect) as seat:
                 actor = seat.actor
                 try:
-                    return self._heard(seat, await actor.work.remote(batch.first, batch.sections))
+                    return self._heard(seat, await actor.work.remote(batch.first, batch.sections, self._closed))
                 except self._ray.losses as loss:
                     reason = str(loss).splitlines()[0]
                     await self._replace(seat, actor, reason)
@@ -221,7 +221,7 @@ class Crew:
             self._on_spent(f"${total:.4f} of ${most:.2f} are spent.")
 
     async def _replace(self, seat: _Seat, lost: Any, reason: str) -> None:
-        """Put another worker into the seat, unless that has been done; it reads what the lost one has paid for."""
+        """Put another worker into the seat, unless that has been done; all read what the lost one has paid for."""
         async with self._replacing:
             if seat.actor is not lost:
                 return
@@ -258,7 +258,7 @@ class Crew:
         path = self._folder / f"journal-{next(self._numbers)}.sqlite"
         share = Share.of(self._limits, self._workers, number)
         remote = self._ray.remote(Worker, self._at_once + 4)
-        actor = remote.remote(self._cast, self._options, share, self._price, path, tuple(self._closed))
+        actor = remote.remote(self._cast, self._options, share, self._price, path)
         return _Seat(number, actor, path)
 
     def _tell(self, note: str) -> None:

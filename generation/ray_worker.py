@@ -1,6 +1,8 @@
 """One process of a Ray cluster: a chat with its share of the limits, a journal of its own, and the loop."""
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -56,50 +58,70 @@ class Worker:
         share: Share,
         price: Price | None,
         journal: Path,
-        closed: Sequence[Path],
     ) -> None:
         self._cast = cast
         self._options = options
+        self._share = share
+        self._price = price
+        self._path = journal
+        self._closed: dict[Path, ClosedJournal] = {}
         self._notes: list[str] = []
-        self._live: OpenAIChat | None = None
+        self._stack = AsyncExitStack()
+        self._connecting = asyncio.Lock()
+        self._chat: Chat | None = None
         self._admission: Admission | None = None
         self._metered: Metered | None = None
-        self._chat: Chat | None = None
-        if cast.model:
-            self._connect(cast, share, price, journal, closed)
 
-    def _connect(self, cast: "Cast", share: Share, price: Price | None, path: Path, closed: Sequence[Path]) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = journals.lock_of(path)
-        self._lock.acquire(timeout=0)
-        self._journal = Journal(path)
+    async def _connect(self) -> Chat:
+        """Closed journals around a journal around the budget around admission around the live client."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._stack.enter_context(journals.lock_of(self._path).acquire(timeout=0))
+        journal = self._stack.enter_context(Journal(self._path))
         live = OpenAIChat(
-            cast.model, cast.base_url or None, timeout=share.timeout, retries=0, notify=self._notes.append
+            self._cast.model,
+            self._cast.base_url or None,
+            timeout=self._share.timeout,
+            retries=0,
+            notify=self._notes.append,
         )
-        admission = Admission(live, share.calls, rpm=share.rpm, tpm=share.tpm, notify=self._notes.append)
-        paying: Chat = admission
-        if price is not None:
-            paying = self._metered = Metered(admission, price, None, lambda reason: None)
-        self._live, self._admission, self._chat = live, admission, Journaled(paying, self._journal)
-        if known := [ClosedJournal(p) for p in closed if p.exists()]:
-            self._chat = Recalled(self._chat, known)
+        await self._stack.enter_async_context(live)
+        door: Chat
+        door = self._admission = Admission(
+            live, self._share.calls, rpm=self._share.rpm, tpm=self._share.tpm, notify=self._notes.append
+        )
+        if self._price is not None:
+            door = self._metered = Metered(door, self._price, None, lambda reason: None)
+        return Recalled(Journaled(door, journal), self._closed.values())
 
-    async def work(self, first: int, sections: Sequence[Section]) -> Report:
-        """Run the loop on all of `sections`, the first of which is number `first` of the input."""
+    def _recall(self, closed: Sequence[Path]) -> None:
+        """Open the journals that were closed since the last batch; those out of this machine's reach are left out."""
+        for path in closed:
+            if path not in self._closed and path.exists():
+                self._closed[path] = self._stack.enter_context(ClosedJournal(path))
+
+    async def work(self, first: int, sections: Sequence[Section], closed: Sequence[Path]) -> Report:
+        """Run the loop on all of `sections`, the first of which is number `first` of the input.
+
+        `closed` are the journals of earlier runs and of lost workers; what they hold is not asked again.
+        """
         found: list[Outcome] = []
         failure: CraqanError | None = None
         cast = self._cast
-        running = outcomes(
-            sections,
-            cast.generator,
-            cast.reviewers,
-            chat=self._chat,
-            prepare=cast.prepare,
-            window=len(sections),
-            first=first,
-            **self._options,
-        )
         try:
+            async with self._connecting:
+                if cast.model and self._chat is None:
+                    self._chat = await self._connect()
+                self._recall(closed)
+            running = outcomes(
+                sections,
+                cast.generator,
+                cast.reviewers,
+                chat=self._chat,
+                prepare=cast.prepare,
+                window=len(sections),
+                first=first,
+                **self._options,
+            )
             async for outcome in running:
                 found.append(outcome)
         except CraqanError as error:
@@ -115,7 +137,4 @@ class Worker:
 
     async def close(self) -> None:
         """Close connections and journal."""
-        if self._live is not None:
-            await self._live.aclose()
-            self._journal.close()
-            self._lock.release()
+        await self._stack.aclose()

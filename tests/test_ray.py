@@ -11,15 +11,17 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from generation.corpus import read
-from generation.errors import UsageError
+from generation.errors import AuthError, UsageError
 from generation.folder import outcome_row
+from generation.pipeline import model_cast
 from generation.ray_engine import Crew
-from generation.ray_worker import Share
+from generation.ray_worker import Share, Worker
 from generation.records import Outcome
 from generation.run import Ledger
 from generation.session import Cast, Limits
@@ -203,6 +205,33 @@ def test_rules_work_on_sections_from_parquet_as_on_the_article(ray, tmp_path):
     done = craqan("generate", address, "--out", tmp_path / "ray", "--engine", "ray")
     assert done.returncode == 0, done.stderr
     assert files(tmp_path / "ray") == files(tmp_path / "local")
+
+
+async def test_a_worker_at_work_hears_of_a_lost_ones_journal(tmp_path):
+    sections = [section_of("The act passed.", f"It names {n} rivers.", "More.", id=f"act-{n}/0") for n in range(2)]
+    cast, options = model_cast("m", ""), {"check_level": "none"}
+    with ModelServer(script) as server:
+        cast = replace(cast, base_url=server.url)
+        one, other = (
+            Worker(cast, options, Share(2, None, None, 60.0), None, tmp_path / f"journal-{n}.sqlite") for n in (1, 2)
+        )
+        lost = (await one.work(0, sections, [])).outcomes
+        await one.close()
+        await other.work(0, [section_of(id="first/0")], [])
+        sent = len(server.requests)
+        redone = await other.work(0, sections, [tmp_path / "journal-1.sqlite"])
+        await other.close()
+        assert redone.outcomes == lost and len(server.requests) == sent
+
+
+@pytest.mark.ray
+async def test_a_missing_key_is_said_as_on_one_machine(ray, tmp_path, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    cast = Cast(ScriptedGenerator(candidate_of()), [ScriptedReviewer("a")], "model:m", "model:m", "m")
+    async with Crew(cast, Limits(), {}, tmp_path, workers=1, spent=print, notify=print) as crew:
+        with pytest.raises(AuthError, match="OPENAI_API_KEY"):
+            async for _ in crew.outcomes([section_of()], ledger=Ledger(), on_change=print, stop=lambda: False):
+                pass
 
 
 class Killing(ScriptedGenerator):
