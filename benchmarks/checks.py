@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from benchmarks.checks_corruptions import COUNTS, corrupt, line_of
 from benchmarks.checks_pairs import Pair, load
 from generation import checks
-from generation.case import Case, Problem
-from generation.check_file import check_line
+from generation.checking.case import Case, Problem
+from generation.checking.rows import check_line
 
 HALVES = ("tuned", "held out")
 MAX_MISSES = 200

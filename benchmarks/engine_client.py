@@ -80,7 +80,7 @@ async def bare(url: str, passages: int, calls: int, checks: CheckLevel) -> dict[
 
 
 async def engine(url: str, passages: int, calls: int, checks: CheckLevel, journal: str) -> dict[str, Any]:
-    from generation.admission import Admission
+    from generation.client.admission import Admission
     from generation.journal import Journal, Journaled
 
     generator, reviewers = panel.from_prompts(prompts.load_set())

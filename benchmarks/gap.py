@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from generation import mentions, nlp, resolver, scorer
-from generation.entities import Entity, gather
-from generation.mentions import Mention
-from generation.nlp import Parse
+from generation.language import mentions, nlp, resolver, scorer
+from generation.language.entities import Entity, gather
+from generation.language.mentions import Mention
+from generation.language.nlp import Parse
 
 GAP = Path(__file__).parents[2] / "shared" / "data" / "gap"
 PASSES = 2

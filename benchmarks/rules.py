@@ -19,7 +19,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from generation import nlp, rules
+from generation import rules
+from generation.language import nlp
 from generation.records import Section, Sentence
 
 FRESHWIKI = Path(__file__).parents[2] / "shared" / "data" / "freshwiki"

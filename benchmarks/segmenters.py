@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from generation import boundaries
+from generation.articles import boundaries
 from generation.corpus import articles
 from generation.segment import SPLITTERS
 

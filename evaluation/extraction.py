@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from evaluation.derivations import Triple
-from generation.nlp import parse_sentences
+from generation.language.nlp import parse_sentences
 
 if TYPE_CHECKING:
     from spacy.tokens import Token

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from evaluation.derivations import Triple
 from evaluation.extraction import AUXILIARIES, COMPLEMENTS, PREPOSITIONS, phrase, said, subjects, verb_text
-from generation.nlp import Parse, parse_sentences
+from generation.language.nlp import Parse, parse_sentences
 from generation.records import Candidate, Coreference, Span, Step
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from generation import panel as model_panel
-from generation.admission import Admission
+from generation.client.admission import Admission
 from generation.errors import UsageError
 from generation.journal import Journal, Journaled
 from generation.llm import Chat, OpenAIChat

@@ -11,11 +11,9 @@ text. Those are for the panel, the proof and people. Measured by benchmarks/chec
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
-from generation import evidence_checks as evidence
-from generation import link_checks as link
-from generation import shape_checks as shape
-from generation import wording_checks as wording
-from generation.case import Case, Certainty, Problem
+from generation.checking import evidence, shape, wording
+from generation.checking import links as link
+from generation.checking.case import Case, Certainty, Problem
 from generation.records import Candidate, Verdict
 
 __all__ = ["CHECKS", "Case", "Certainty", "Level", "Problem", "run", "verdict"]

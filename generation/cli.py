@@ -13,7 +13,7 @@ from generation import __version__
 from generation.errors import CraqanError, InputError, UsageError
 
 if TYPE_CHECKING:
-    from generation.budget import Price
+    from generation.running.budget import Price
 
 app = typer.Typer(
     help="CRaQAn: make, check and read question-answer pairs that need coreference resolution.",
@@ -125,7 +125,7 @@ def generate(
 
     The key comes from OPENAI_API_KEY or HF_TOKEN. The same command again goes on where the last one stopped.
     """
-    from generation import pipeline
+    from generation.running import pipeline
 
     addresses = [*(inputs or []), *(f"wikipedia:{title}" for title in wikipedia or [])]
     pipeline.generate(
@@ -162,7 +162,7 @@ def show(
     limit: Annotated[int | None, typer.Option(min=1, help="Print at most this many.", show_default="all")] = None,
 ) -> None:
     """Print pairs for a person: required sentences bold, mention and antecedent on colour."""
-    from generation.show import show as print_pairs
+    from generation.running.show import show as print_pairs
 
     try:
         printed = print_pairs(_rows(file), Console(), limit)
@@ -179,7 +179,7 @@ def calls(
     full: Annotated[bool, typer.Option("--full", help="Print requests and replies whole, as JSON lines.")] = False,
 ) -> None:
     """Show what a run asked and what was answered."""
-    from generation.show import show_calls
+    from generation.running.show import show_calls
 
     show_calls(folder / "journal.sqlite", Console(), section, full)
 
@@ -187,7 +187,7 @@ def calls(
 @app.command()
 def validate(folder: Annotated[Path, typer.Argument(help="A folder of released rows.")] = Path("data")) -> None:
     """Check every invariant of the dataset over every row of a folder."""
-    from generation.invariants import check_folder
+    from generation.releases.invariants import check_folder
 
     for config, splits in check_folder(folder).items():
         print(f"{config}: " + ", ".join(f"{split} {count}" for split, count in splits.items()))
@@ -202,7 +202,7 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print {index, problems} a row instead.")] = False,
 ) -> None:
     """Check pairs by code: shape, wording, evidence, links. Exit code 1 if any row is rejected."""
-    from generation.check_file import check_file, report
+    from generation.checking.rows import check_file, report
 
     rows = list(check_file(file, against or []))
     lines, count, rejected = report(rows, file)
@@ -220,7 +220,7 @@ def assemble(
     seed: Annotated[int, typer.Option(help="Seed for the splits.")] = 42,
 ) -> None:
     """Make rows of the dataset from hand-written drafts."""
-    from generation.assemble import assemble as rows_from
+    from generation.releases.assemble import assemble as rows_from
 
     made = rows_from(drafts, out, seed)
     print(f"{made.articles} articles; {made.submitted} pairs = {made.accepted} accepted + {made.rejected} rejected")
@@ -237,7 +237,7 @@ def _count(sections: str) -> int | Literal["all"]:
 def _prices(text: str | None) -> "Price | None":
     if text is None:
         return None
-    from generation.budget import by_hand
+    from generation.running.budget import by_hand
 
     try:
         numbers = [float(part) for part in text.split(",")]

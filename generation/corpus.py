@@ -8,11 +8,11 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
-from generation.article import rename
+from generation.articles.article import rename
+from generation.articles.sources import MAX_BYTES, Found, Skipped, read_source
 from generation.errors import CorpusError, UsageError
 from generation.records import Article, Section, digest
 from generation.segment import DEFAULT_SEGMENTER, segment
-from generation.sources import MAX_BYTES, Found, Skipped, read_source
 
 __all__ = ["MAX_BYTES", "MAX_SENTENCES", "MIN_SENTENCES", "Skipped", "articles", "choose", "read"]
 

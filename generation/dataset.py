@@ -1,6 +1,6 @@
 """Records -> rows of the dataset and back, and data/ as JSON Lines, written whole or not at all.
 
-The columns are those of `craqan.FEATURES`; what must hold among them is in `generation.invariants`.
+The columns are those of `craqan.FEATURES`; what must hold among them is in `generation.releases.invariants`.
 """
 
 import json

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from typing import Any
 
+from generation.articles.sources import Skipped
 from generation.records import Section
-from generation.sources import Skipped
 
 BITS = 128
 NEAR = 18

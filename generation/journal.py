@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from generation.calls import Asked, Call, raw_of, read_raw, writable
+from generation.client.replies import usable
 from generation.errors import JournalError, ModelError
 from generation.llm import Chat, Reply, Request
 from generation.records import Usage
-from generation.replies import usable
+from generation.running.calls import Asked, Call, raw_of, read_raw, writable
 
 APPLICATION_ID = 0x43526151  # "CRaQ"
 VERSION = 1

@@ -10,7 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from generation.dialect import Dialect, canonical
+from generation.client.dialect import Dialect, canonical
+from generation.client.replies import error_of, read_body, usable
+from generation.client.replies import read_json as read_json
+from generation.client.transport import AiohttpTransport, ClientTransport, Key, Transport, endpoint, find_key
 from generation.errors import (
     ConnectError,
     ModelError,
@@ -21,9 +24,6 @@ from generation.errors import (
     UsageError,
 )
 from generation.records import Usage
-from generation.replies import error_of, read_body, usable
-from generation.replies import read_json as read_json
-from generation.transport import AiohttpTransport, ClientTransport, Key, Transport, endpoint, find_key
 
 DEFAULT_TIMEOUT = 60.0
 DEFAULT_RETRIES = 4

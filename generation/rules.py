@@ -7,19 +7,19 @@ which the resolver alone still finds that name. It abstains rather than guesses.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from generation import nlp, resolver
-from generation.antecedents import Antecedents, Support
-from generation.clauses import Writer
-from generation.entities import Link
 from generation.errors import Abstention
+from generation.language import nlp, resolver
+from generation.language.antecedents import Antecedents, Support
+from generation.language.clauses import Writer
+from generation.language.entities import Link
+from generation.language.mentions import Mention
+from generation.language.nlp import Parse
+from generation.language.phrasing import Draft
+from generation.language.questions import drafts
+from generation.language.resolver import resolve
+from generation.language.rule_panel import RuleReviewer, panel
 from generation.llm import Chat
-from generation.mentions import Mention
-from generation.nlp import Parse
-from generation.phrasing import Draft
-from generation.questions import drafts
 from generation.records import Candidate, Round, Section, Step
-from generation.resolver import resolve
-from generation.rule_panel import RuleReviewer, panel
 
 __all__ = ["RuleGenerator", "RuleReviewer", "Scored", "candidates", "panel", "resolve"]
 

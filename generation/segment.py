@@ -11,7 +11,7 @@ from importlib.metadata import version
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from generation import boundaries
+from generation.articles import boundaries
 from generation.errors import ContentFilterError, LengthError, RefusalError, ReplyError, UsageError
 from generation.records import Section, Sentence
 

@@ -9,9 +9,9 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from generation.client.transport import OPENAI_URL, endpoint, is_loopback
 from generation.errors import InputError, UsageError
 from generation.records import Section
-from generation.transport import OPENAI_URL, endpoint, is_loopback
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier

@@ -7,11 +7,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from generation import article, markup, panel, prompts, refine, rules, run, segment
+from generation import panel, prompts, refine, rules, run, segment
+from generation.articles import article, markup
 from generation.errors import ModelError, ModelTimeoutError, UsageError
-from generation.folder import outcome_row
 from generation.llm import OpenAIChat
 from generation.records import Outcome, Round, Section, Verdict
+from generation.running.folder import outcome_row
 from space import limits
 
 EACH = -1  # the choice of sections: one after the other until there is a pair

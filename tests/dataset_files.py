@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from generation import card
-from generation.assemble import assemble
+from generation.releases import card
+from generation.releases.assemble import assemble
 
 ROOT = Path(__file__).resolve().parents[1]
 DRAFTS = Path(__file__).parent / "drafts"

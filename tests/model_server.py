@@ -65,7 +65,7 @@ def failing(status: int, message: str = "as scripted", code: str = "", retry_aft
 
 
 def mode_of(request: Mapping[str, Any]) -> str:
-    """How the request asks for JSON, by the names of generation.dialect."""
+    """How the request asks for JSON, by the names of generation.client.dialect."""
     wanted = request.get("response_format")
     if wanted is None:
         return "plain"

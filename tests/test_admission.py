@@ -6,10 +6,10 @@ import time
 import pytest
 
 from generation import errors
-from generation.admission import Admission
+from generation.client.admission import Admission
+from generation.client.rates import Rate, named_wait
 from generation.journal import Journal, Journaled
 from generation.llm import OpenAIChat, Reply, Request
-from generation.rates import Rate, named_wait
 from generation.records import Usage
 from tests.model_server import Canned, ModelServer, failing
 

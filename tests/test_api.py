@@ -17,10 +17,10 @@ import pytest
 import generation
 from generation.api import agenerate, generate
 from generation.errors import AuthError, CircuitError, UsageError
-from generation.folder import outcome_row
 from generation.journal import Journal
 from generation.llm import OpenAIChat, Request
 from generation.run import Ledger
+from generation.running.folder import outcome_row
 from tests.helpers import ScriptedGenerator, ScriptedReviewer, candidate_of, section_of
 from tests.model_server import Canned, ModelServer, failing
 from tests.test_panel import GOOD, NO, YES

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generation.article import make_article, slug
-from generation.markup import Block, from_html, from_markdown, from_text
-from generation.prose import clean_characters, tidy
-from generation.wikitext import from_wikitext
+from generation.articles.article import make_article, slug
+from generation.articles.markup import Block, from_html, from_markdown, from_text
+from generation.articles.prose import clean_characters, tidy
+from generation.articles.wikitext import from_wikitext
 from tests.documents import PROSE, assert_offsets, markdown, one, reason, saved, skipped_of
 
 SHARED = Path(__file__).parents[2] / "shared"

@@ -13,8 +13,8 @@ from collections import Counter
 
 import pytest
 
-from generation import batch, batch_jobs
-from generation.batch import BatchChat
+from generation.client import batch, batch_jobs
+from generation.client.batch import BatchChat
 from generation.errors import CircuitError, RequestError, ServerError
 from generation.journal import Journal, Journaled
 from generation.llm import OpenAIChat, Request
@@ -25,7 +25,7 @@ from tests.test_resume import files, script
 
 SECTIONS = 8
 QUICK = """
-from generation import batch, batch_jobs
+from generation.client import batch, batch_jobs
 from generation.cli import main
 batch.QUIET_S = 0.1
 batch_jobs.FIRST_LOOK_S, batch_jobs.LONGEST_LOOK_S = 0.02, 0.1
@@ -527,7 +527,7 @@ def test_going_on_live_while_a_job_is_out_is_refused(corpus, live, tmp_path):
 
 
 def test_a_run_in_batches_prices_by_the_batch(tmp_path):
-    from generation.budget import listed
+    from generation.running.budget import listed
 
     url = "https://api.openai.com/v1"
     half, whole = listed("gpt-4o-mini", url, batch=True), listed("gpt-4o-mini", url)

@@ -7,11 +7,11 @@ from dataclasses import asdict
 import pytest
 from typer.testing import CliRunner
 
-from generation.check_file import RowError, check_file, read_pair
+from generation.checking.repeats import Questions
+from generation.checking.rows import RowError, check_file, read_pair
 from generation.cli import app
 from generation.errors import UsageError
 from generation.records import Span
-from generation.repeats import Questions
 from tests.helpers import PASSAGE, candidate_of
 
 GOOD = {

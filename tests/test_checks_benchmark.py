@@ -7,12 +7,13 @@ import pytest
 from benchmarks import checks_pairs
 from benchmarks.checks import measure
 from benchmarks.checks_corruptions import COUNTS, corrupt, row_of
-from generation import checks, wording_checks
+from generation import checks
+from generation.checking import wording
 from generation.records import candidate_from_dict
 
 PAIRS = checks_pairs.load()
 OURS = [p for p in PAIRS if p.source in ("released", "own")]
-NEVER = (*checks.FORMAT_CHECKS, wording_checks.single_question, wording_checks.answer_not_leaked)
+NEVER = (*checks.FORMAT_CHECKS, wording.single_question, wording.answer_not_leaked)
 
 
 def test_the_good_set_is_large_and_every_span_points_at_its_text():

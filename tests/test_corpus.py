@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from generation.article import make_article
+from generation.articles.article import make_article
+from generation.articles.markup import from_markdown
 from generation.corpus import Skipped, articles, choose, read
 from generation.errors import CorpusError, UsageError
-from generation.markup import from_markdown
 from generation.records import Article
 from tests.dataset_files import python
 from tests.documents import PROSE, assert_offsets, one, reason, saved, skipped_of

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 import craqan
-from generation import assemble as assembling
-from generation import card, dataset, invariants
-from generation.assemble import assemble
-from generation.drafts import read_article, read_pairs
+from generation import dataset
 from generation.errors import InputError, InvariantError, UsageError
 from generation.records import Article, Candidate, Section, Sentence, candidate_from_dict
+from generation.releases import assemble as assembling
+from generation.releases import card, invariants
+from generation.releases.assemble import assemble
+from generation.releases.drafts import read_article, read_pairs
 from tests.dataset_files import CONFIGS, DRAFTS, ROOT, drop, edit, repeat, rows_of
 
 
@@ -269,7 +270,7 @@ def test_a_write_that_fails_leaves_the_old_files_whole(data: Path) -> None:
 def test_the_front_matter_of_the_readme_is_current() -> None:
     if not (ROOT / "data" / "default").exists():
         pytest.skip("data/ holds no rows yet")
-    assert not card.update(ROOT / "README.md", ROOT / "data", write=False), "run python -m generation.card"
+    assert not card.update(ROOT / "README.md", ROOT / "data", write=False), "run python -m generation.releases.card"
 
 
 def test_the_card_changes_with_the_data_and_never_the_text_below(data: Path, tmp_path: Path) -> None:

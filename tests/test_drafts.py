@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from generation import assemble as assembling
-from generation.assemble import Assembled, assemble
-from generation.drafts import _span
 from generation.errors import InputError, InvariantError, UsageError
 from generation.records import Section, Sentence
+from generation.releases import assemble as assembling
+from generation.releases.assemble import Assembled, assemble
+from generation.releases.drafts import _span
 from tests.dataset_files import DRAFTS, drop, edit, repeat, rows_of
 
 

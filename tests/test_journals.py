@@ -4,9 +4,9 @@ import pytest
 
 from generation.errors import RefusalError, ServerError, UsageError
 from generation.journal import Journal, Journaled
-from generation.journals import ClosedJournal, Recalled, gather, lock_of, of_workers, settle
 from generation.llm import Reply, Request
 from generation.records import Usage
+from generation.running.journals import ClosedJournal, Recalled, gather, lock_of, of_workers, settle
 
 HELLO, OTHER = (Request(({"role": "user", "content": text},)) for text in ("Hello " * 60, "Other"))
 

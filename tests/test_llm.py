@@ -12,10 +12,10 @@ from email.utils import format_datetime
 import pytest
 
 from generation import errors
+from generation.client.replies import read_json
+from generation.client.transport import endpoint, find_key, retry_after
 from generation.llm import Answer, OpenAIChat, Reply, Request, Scoped, ask, pause
 from generation.records import Usage
-from generation.replies import read_json
-from generation.transport import endpoint, find_key, retry_after
 from tests.model_server import Canned, ModelServer, failing, mode_of, refusing
 
 SCHEMA = {

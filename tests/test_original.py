@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import craqan
-from generation import card, invariants
-from generation.assemble import assemble
+from generation.releases import card, invariants
+from generation.releases.assemble import assemble
 from tests.dataset_files import DRAFTS, ROOT, edit, python
 from tests.hub_stub import serve
 

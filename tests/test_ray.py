@@ -18,14 +18,14 @@ import pytest
 
 from generation.corpus import read
 from generation.errors import AuthError, UsageError
-from generation.folder import outcome_row
-from generation.pipeline import model_cast
-from generation.ray_engine import Crew
-from generation.ray_worker import Share, Worker
 from generation.records import Outcome
 from generation.run import Ledger
-from generation.session import Cast, Limits
-from generation.table import Table
+from generation.running.folder import outcome_row
+from generation.running.pipeline import model_cast
+from generation.running.ray_engine import Crew
+from generation.running.ray_worker import Share, Worker
+from generation.running.session import Cast, Limits
+from generation.running.table import Table
 from tests.helpers import ScriptedGenerator, ScriptedReviewer, candidate_of, section_of
 from tests.model_server import ModelServer, failing
 from tests.test_cli import ARTICLE, KEY, ROOT, craqan, lines

@@ -2,7 +2,7 @@
 
 import pytest
 
-from generation import nlp, resolver
+from generation.language import nlp, resolver
 from generation.records import Section, Sentence
 
 

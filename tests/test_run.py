@@ -6,11 +6,11 @@ import json
 import pytest
 
 from generation.errors import AuthError, CircuitError, InputError, ServerError, UsageError
-from generation.folder import RunFolder
 from generation.llm import OpenAIChat
 from generation.panel import from_prompts
 from generation.prompts import load_set
 from generation.run import Ledger, make_recipe, outcomes
+from generation.running.folder import RunFolder
 from tests.helpers import PASSAGE, ScriptedGenerator, ScriptedReviewer, candidate_of, section_of
 from tests.model_server import ModelServer, failing
 from tests.test_panel import GOOD, NO, YES

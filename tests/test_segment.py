@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from benchmarks import segmenters as bench
 from generation import prompts
-from generation.article import make_article
+from generation.articles.article import make_article
+from generation.articles.markup import from_markdown
 from generation.errors import AuthError, UsageError
 from generation.llm import OpenAIChat
-from generation.markup import from_markdown
 from generation.records import Section, Sentence
 from generation.segment import DEFAULT_SEGMENTER, SPLITTERS, align, segment, segment_with_model, split
 from tests.model_server import Canned, ModelServer, failing

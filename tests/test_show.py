@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from rich.console import Console
 
-from generation.show import ANTECEDENT, MENTION, REQUIRED, harmless, passage, show
+from generation.running.show import ANTECEDENT, MENTION, REQUIRED, harmless, passage, show
 from tests.helpers import PASSAGE, candidate_of, section_of
 
 

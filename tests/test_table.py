@@ -7,9 +7,9 @@ import pytest
 from pyarrow import parquet
 
 from generation.errors import CorpusError, InputError
-from generation.folder import outcome_row
 from generation.records import Outcome, Round, Usage, Verdict
-from generation.table import Table, read_sections
+from generation.running.folder import outcome_row
+from generation.running.table import Table, read_sections
 from tests.helpers import candidate_of, section_of
 
 RECIPE = {"generator": "model:m", "reviewed_by": ["checks", "model:m"]}

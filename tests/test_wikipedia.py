@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from generation.articles.wikipedia import fetch
 from generation.corpus import Skipped, articles
 from generation.errors import CorpusError, UsageError
 from generation.records import Article
-from generation.wikipedia import fetch
 from tests.model_server import Canned, ModelServer
 
 HTML = """<!DOCTYPE html><html prefix="dc: http://purl.org/dc/terms/"><head><title>Harbor Act</title>
@@ -165,7 +165,7 @@ def test_nobody_there_is_one_sentence() -> None:
 
 
 def test_endless_answer_is_not_read_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("generation.wikipedia.MAX_BYTES", 1000)
+    monkeypatch.setattr("generation.articles.wikipedia.MAX_BYTES", 1000)
     with pytest.raises(CorpusError, match="too large"):
         get(page())
 
@@ -178,7 +178,7 @@ def test_only_web_addresses_are_asked(base: str) -> None:
 
 def test_titles_are_read_among_files_and_a_missing_one_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     with ModelServer([page(), Canned(status=404, body="")]) as server:
-        monkeypatch.setattr("generation.wikipedia.BASE", server.url)
+        monkeypatch.setattr("generation.articles.wikipedia.BASE", server.url)
         notes: list[Skipped] = []
         (article,) = articles(["wikipedia:Harbor Act", "wikipedia:Harbour"], skipped=notes.append)
     assert article.title == "Harbor Act"

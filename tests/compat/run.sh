@@ -26,7 +26,7 @@ for version in ${*:-5.2.0 3.6.0}; do
     if [ -n "${DATA:-}" ]; then  # the README describes data/, not this
         (cd "$root" && "$python" -c "
 from pathlib import Path
-from generation import card
+from generation.releases import card
 card.update(Path('$work/CRaQAn_copy/README.md'), Path('$work/CRaQAn_copy/data'))")
     fi
     (cd "$work" && HF_HOME="$work/home-$version" HF_HUB_OFFLINE=1 "$python" "$root/tests/compat/check.py" CRaQAn_copy)

@@ -1,0 +1,1 @@
+"""What code can decide about a candidate: one module for each group of checks."""

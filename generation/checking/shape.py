@@ -1,0 +1,88 @@
+"""Checks of a candidate's shape: are the texts there, plain and sane, do indices and spans point at something?"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from generation.checking import terms
+from generation.checking.case import Case, Problem
+from generation.records import Span
+
+REQUIRED_COUNTS = (2, 3)  # Grzywinski et al. 2023, appendix A, rule 6
+MAX_QUESTION_WORDS = 45
+MAX_QUESTION_LENGTH = 1_000
+
+
+def texts_present(case: Case) -> Iterator[Problem]:
+    """Question and answer are there."""
+    for name, text in (("question", case.candidate.question), ("answer", case.candidate.answer)):
+        if not text.strip():
+            yield Problem("formatting", "texts_present", f"The {name} is empty; write one.")
+
+
+def indices_valid(case: Case) -> Iterator[Problem]:
+    """Two or three different sentence indices, all within the passage."""
+    indices = case.candidate.required_sentence_indices
+    name = "indices_valid"
+    if len(set(indices)) != len(indices):
+        yield Problem("formatting", name, f"required_sentence_indices {list(indices)} names a sentence twice.")
+    if len(indices) not in REQUIRED_COUNTS:
+        yield Problem("formatting", name, f"Name 2 or 3 required sentences, not {len(indices)}.")
+    outside = [i for i in indices if not 0 <= i < len(case.sentences)]
+    if outside:
+        last = len(case.sentences) - 1
+        yield Problem("formatting", name, f"Sentence {outside[0]} does not exist; the indices run from 0 to {last}.")
+
+
+def question_form(case: Case) -> Iterator[Problem]:
+    """The question ends in a question mark and has a sane length."""
+    question = case.candidate.question.strip()
+    if question and not question.rstrip("\"'”’").endswith("?"):
+        yield Problem("formatting", "question_form", "The question must end with a question mark.")
+    if len(question) > MAX_QUESTION_LENGTH or len(terms.words(question)) > MAX_QUESTION_WORDS:
+        yield Problem("formatting", "question_form", f"Shorten the question to at most {MAX_QUESTION_WORDS} words.")
+
+
+_MARKUP = re.compile(
+    r"```|</?[a-z][^<>]*>|\*\*|^#+ |^\s*[-*•] |^[{\[]\s*\"|^\s*(?:question|answer|response|q|a)\s*[:=]"
+    r"|[.?!]\s*(?:question|answer)\s*:|\$[a-z_]{3,}|[\n\r\t\x00-\x08\x0b-\x1f\x7f]",
+    re.IGNORECASE,
+)
+
+
+def no_markup(case: Case) -> Iterator[Problem]:
+    """No code fences, tags, Markdown, line breaks or labels such as "Answer:" in the texts."""
+    for name, text in (("question", case.candidate.question), ("answer", case.candidate.answer)):
+        if _MARKUP.search(text.strip()):
+            yield Problem(
+                "formatting", "no_markup", f"Give the {name} as one line of plain text, without labels or markup."
+            )
+        elif any(text.count(left) != text.count(right) for left, right in ("()", "[]", "{}", "“”")):
+            yield Problem("formatting", "no_markup", f"The {name} opens a bracket or quotation that it does not close.")
+
+
+def spans_real(case: Case) -> Iterator[Problem]:
+    """Every mention and antecedent stands where it is said to stand."""
+    for coreference in case.candidate.coreferences:
+        for role, span in (("mention", coreference.mention), ("antecedent", coreference.antecedent)):
+            if not _stands(span, case.sentences):
+                reason = f'The {role} "{span.text}" does not stand in sentence {span.sentence_index}; copy it exactly.'
+                yield Problem("coreference_error", "spans_real", reason)
+
+
+def spans_required(case: Case) -> Iterator[Problem]:
+    """A coreference ties two different required sentences."""
+    required = set(case.candidate.required_sentence_indices)
+    for c in case.candidate.coreferences:
+        ends = {c.mention.sentence_index, c.antecedent.sentence_index}
+        if len(ends) == 1:
+            reason = f'"{c.mention.text}" and "{c.antecedent.text}" stand in one sentence; link two required sentences.'
+            yield Problem("coreference_error", "spans_required", reason)
+        elif not ends <= required:
+            reason = f"Sentence {min(ends - required)} holds a coreference but is not among the required sentences."
+            yield Problem("missing_sentences", "spans_required", reason)
+
+
+def _stands(span: Span, sentences: Sequence[str]) -> bool:
+    if not 0 <= span.sentence_index < len(sentences) or span.start < 0 or not span.text:
+        return False
+    return sentences[span.sentence_index][span.start : span.end] == span.text

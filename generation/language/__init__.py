@@ -1,0 +1,1 @@
+"""The embedded default's English: mentions, coreference, clauses and questions, on a spaCy parse."""

@@ -1,0 +1,174 @@
+"""Which name stands for an anaphor in a question, and which sentences a reader needs to see that it does.
+
+The sentences are found by resolving again: the fewest from which the resolver alone still finds the same name.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from generation.language import mentions, resolver
+from generation.language.clauses import leans
+from generation.language.entities import Link
+from generation.language.lexicon import GENERIC_NAMES, TITLES, noun_kind
+from generation.language.mentions import Mention
+from generation.language.nlp import Parse
+from generation.records import Coreference
+
+MAX_TRIES = 60
+"""Sets of sentences that are resolved again for one question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Sentences `indices` (the fact's last) suffice to tell what each mention of `names` stands for.
+
+    `chain` are the mentions on the way in the other sentences, with the same names; `margin` is the least certain link.
+    """
+
+    indices: tuple[int, ...]
+    names: Mapping[Mention, Mention]
+    chain: Mapping[Mention, Mention]
+    margin: float
+
+    def coreferences(self, parse: Parse) -> tuple[Coreference, ...]:
+        """Mention and name of all that the sentences tie together, in reading order."""
+        pairs = sorted({**self.chain, **self.names}.items(), key=lambda p: p[0].start)
+        return tuple(resolver.coreference(parse, m, n) for m, n in pairs if m.sentence != n.sentence)
+
+
+class Antecedents:
+    """A parsed passage, its links, and the names and sentences behind them."""
+
+    def __init__(self, parse: Parse):
+        self.parse = parse
+        self.mentions = mentions.find(parse)
+        self.links = resolver.resolve_parse(parse, found=self.mentions)
+        self.people = self._known_people()
+        self.by_sentence: dict[int, list[Link]] = {}
+        for link in self.links:
+            if link.sources and not self._is_named_in(link.mention.sentence, link):
+                self.by_sentence.setdefault(link.mention.sentence, []).append(link)
+
+    def _known_people(self) -> dict[tuple[str, ...], str]:
+        """Names that at least two pronouns of the whole passage take for a man's or a woman's."""
+        counts: dict[int, Counter[str]] = {}
+        entities = {}
+        for link in self.links:
+            if link.mention.form == "pronoun" and link.mention.gender in ("m", "f") and link.margin >= 0.5:
+                counts.setdefault(id(link.entity), Counter()).update([link.mention.gender])
+                entities[id(link.entity)] = link.entity
+        return {
+            name.words: gender
+            for key, count in counts.items()
+            for gender, times in count.most_common(1)
+            for name in entities[key].names
+            if times >= 2 and times == sum(count.values())
+        }
+
+    def _is_named_in(self, sentence: int, link: Link) -> bool:
+        """Does the sentence itself hold a telling word of the entity's names?"""
+        telling = {
+            w for n in link.entity.names for w in n.words if w not in GENERIC_NAMES and not noun_kind(w) and len(w) > 2
+        }
+        return any(t.lower_ in telling and t.text[:1].isupper() for t in self.parse.tokens(sentence))
+
+    # names
+
+    def name(self, link: Link) -> Mention | None:
+        """The fullest name before the mention, the nearest of equals; None if none stands alone."""
+        if not link.names:
+            return next((d for d in link.sources if self._describes(d, link)), None)
+        good = [n for n in link.names if stands_alone(n) and not n.coordinated and self._is_clean(n)]
+        return max(good, key=lambda n: (len(n.words), n.sentence), default=None)
+
+    def _describes(self, source: Mention, link: Link) -> bool:
+        """Can the phrase stand in a question: it does not lean on the context, its noun is used of one thing?"""
+        tokens = list(range(source.first, source.last))
+        text = self.parse.text(source.first, source.last)
+        others = [m for m in self.mentions if m.noun == source.noun and m not in link.entity.mentions]
+        clean = not any(mark in text for mark in '|*#`{}<>[]()"_\n;:,')
+        named = {t.lower_ for t in self.parse.doc[source.first : source.last] if t.pos_ == "PROPN"}
+        again = any(t.lower_ in named for t in self.parse.tokens(link.mention.sentence))
+        return clean and not others and not again and not source.coordinated and not leans(self.parse, tokens)
+
+    def _is_clean(self, name: Mention) -> bool:
+        text = self.parse.text(name.start, name.end)
+        return not any(mark in text for mark in '|*#`{}<>[]()"_\n;') and len(name.words) <= 10
+
+    def written(self, name: Mention) -> str:
+        """The name as a question writes it: "the" in lower case unless it belongs to a title."""
+        if name.form != "name":
+            return "the " + self.parse.text(name.first, name.last)
+        text = self.parse.text(name.start, name.end)
+        text = text.removesuffix("'s").removesuffix("’s")
+        if text.startswith("The ") and not self._owns_article(name):
+            return "the " + text[4:]
+        return text
+
+    def _owns_article(self, name: Mention) -> bool:
+        first = self.parse.bounds[name.sentence][0]
+        if name.start != first:
+            return True
+        return name.kind == "work" or any(
+            m.words == name.words
+            and m.start != self.parse.bounds[m.sentence][0]
+            and self.parse.doc[m.start].text == "The"
+            for m in self.mentions
+        )
+
+    # required sentences
+
+    def required(self, sentence: int, links: Mapping[Mention, Link]) -> Support | None:
+        """The fewest sentences besides `sentence` from which every mention still resolves to its own name."""
+        named = sorted({n.sentence for link in links.values() for n in self._full(link)}, reverse=True)
+        linking = {m.sentence for link in links.values() for m in link.entity.mentions if m.sentence < sentence}
+        pool = list(dict.fromkeys([*named, *sorted(linking, reverse=True)]))
+        for size in (1, 2):
+            tried = [c for c in combinations(pool, size) if any(s in named for s in c)][:MAX_TRIES]
+            fits = [f for c in tried if (f := self._try(tuple(sorted(c)), sentence, links)) is not None]
+            if fits:
+                return max(fits, key=lambda f: (round(f.margin, 2), sum(f.indices)))
+        return None
+
+    def _full(self, link: Link) -> list[Mention]:
+        """Where the name that the question will use stands."""
+        name = self.name(link)
+        return [n for n in link.sources if name is not None and _is_same(n, name)]
+
+    def _try(self, given: tuple[int, ...], sentence: int, links: Mapping[Mention, Link]) -> Support | None:
+        again = resolver.resolve_parse(self.parse, (*given, sentence), self.mentions, self.people)
+        found = {link.mention: link for link in again}
+        names: dict[Mention, Mention] = {}
+        for mention, full in links.items():
+            link, wanted = found.get(mention), self.name(full)
+            same = [n for n in link.sources if _is_same(n, wanted)] if link is not None and wanted is not None else []
+            if not same:
+                return None
+            names[mention] = same[-1]
+        chain = {step: names[m] for m in names for step in _steps(found, m, sentence)}
+        if {n.sentence for n in names.values()} | {m.sentence for m in chain} != set(given):
+            return None
+        return Support((*given, sentence), names, chain, min(found[m].margin for m in names))
+
+
+def _is_same(name: Mention, other: Mention) -> bool:
+    return name == other or name.form == "name" and name.words == other.words
+
+
+def _steps(links: Mapping[Mention, Link], mention: Mention, sentence: int) -> Iterator[Mention]:
+    """The anaphors in other sentences through which a mention goes back to its name."""
+    link: Link | None = links[mention]
+    while link is not None and link.antecedent in links:
+        if link.antecedent.sentence != sentence:
+            yield link.antecedent
+        link = links.get(link.antecedent)
+
+
+def stands_alone(name: Mention) -> bool:
+    """Does the name say who or what is meant without its passage ("the Government" does not)?"""
+    words = [w for w in name.words if w not in TITLES]
+    if not words or len("".join(words)) < 3:
+        return False
+    return not all(w in GENERIC_NAMES for w in words)

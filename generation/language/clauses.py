@@ -1,0 +1,257 @@
+"""A clause read for asking: its subject, verbs and complements as token ranges, and how they are written again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from generation.language import nlp
+from generation.language.lexicon import CONTEXT_WORDS, DROPPED_ADVERBS, PERSONAL_PRONOUNS
+from generation.language.mentions import SUBJECTS, Mention
+from generation.language.nlp import Parse
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+_IGNORED = ("punct", "cc", "conj", "aux", "auxpass", "mark", "preconj")
+_ADJUNCTS = (
+    "prep",
+    "npadvmod",
+    "advmod",
+    "advcl",
+    "agent",
+    "prt",
+    "dobj",
+    "dative",
+    "xcomp",
+    "ccomp",
+    "attr",
+    "acomp",
+    "oprd",
+)
+_CONDITIONS = frozenset("if unless whether except provided".split())
+MAX_ADJUNCT = 12
+"""Tokens; longer adjuncts are left out of a question."""
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Writes tokens again with anaphors replaced: `names` maps an anaphor to the name that stands for it."""
+
+    parse: Parse
+    names: Mapping[Mention, str]
+
+    def write(self, tokens: Sequence[int]) -> str:
+        """The text of `tokens` (sorted), names in place of anaphors, spaced as in the passage."""
+        kept = set(tokens)
+        pieces: list[str] = []
+        skip = -1
+        for i in tokens:
+            if i < skip:
+                continue
+            mention = self.at(i)
+            if mention is not None and set(range(mention.start, mention.end)) <= kept:
+                skip = mention.end
+                text = self._name(mention)
+            else:
+                skip, text = i + 1, self._word(i)
+            pieces.append(text + (" " if self._spaced(skip - 1, kept) else ""))
+        return "".join(pieces).strip(" ,;:–—-")
+
+    def at(self, token: int) -> Mention | None:
+        return next((m for m in self.names if m.start == token), None)
+
+    def used(self, tokens: Sequence[int]) -> tuple[Mention, ...]:
+        """The anaphors that `write` replaces in `tokens`."""
+        kept = set(tokens)
+        return tuple(m for m in self.names if set(range(m.start, m.end)) <= kept)
+
+    def once(self, question: str, used: Sequence[Mention]) -> str:
+        """`question` with each name only once: a pronoun that comes after the name stays a pronoun."""
+        for mention in used:
+            written = self._name(mention)
+            first, last = question.find(self.names[mention]), question.rfind(written)
+            owns = question[last + len(written) :].startswith("'")
+            if mention.form == "pronoun" and 0 <= first < last and not owns:
+                pronoun = self.parse.doc[mention.head].lower_
+                question = question[:last] + pronoun + question[last + len(written) :]
+        return question
+
+    def _name(self, mention: Mention) -> str:
+        name = self.names[mention]
+        if self.parse.doc[mention.head].tag_ != "PRP$":
+            return name
+        return name + ("'" if name.endswith("s") else "'s")
+
+    def _word(self, i: int) -> str:
+        token = self.parse.doc[i]
+        first = self.parse.bounds[self.parse.sentence_of(i)][0] == i
+        if (
+            first
+            and token.pos_ != "PROPN"
+            and not (token.ent_type_ and token.dep_ == "compound")
+            and not token.is_upper
+        ):
+            return token.text[:1].lower() + token.text[1:]
+        return token.text
+
+    def _spaced(self, i: int, kept: set[int]) -> bool:
+        return i + 1 not in kept or bool(self.parse.doc[i].whitespace_)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """`verb` with its parts. `auxiliaries` may be the first conjunct's; `fronted` stand before the subject."""
+
+    parse: Parse
+    verb: "Token"
+    subject: "Token"
+    auxiliaries: tuple["Token", ...]
+    adverbs: tuple["Token", ...] = ()
+    fronted: tuple["Token", ...] = ()
+    complements: tuple["Token", ...] = ()
+    is_passive: bool = False
+    conjuncts: tuple["Token", ...] = ()
+    dropped: tuple["Token", ...] = field(default=())
+
+    def tokens(self, part: "Token") -> list[int]:
+        """A part's tokens, without what is conjoined to the clause's verb and without commented asides."""
+        return nlp.trimmed(self.parse, part)
+
+
+def clauses(parse: Parse, sentence: int) -> list[Clause]:
+    """The sentence's main clause and the verb phrases conjoined with it that can be asked about."""
+    tokens = parse.tokens(sentence)
+    root = next((t for t in tokens if t.dep_ == "ROOT"), None)
+    if root is None or not is_askable(parse, sentence) or sum(t.dep_ == "ROOT" for t in tokens) > 1:
+        return []
+    first = clause_of(parse, root, None)
+    if first is None:
+        return []
+    found = [first]
+    for other in root.conjuncts:
+        between = "".join(t.text for t in parse.doc[root.i : other.i])
+        if other.pos_ in ("VERB", "AUX") and other.head.i >= root.i and between.count("(") == between.count(")"):
+            more = clause_of(parse, other, first)
+            found += [more] if more else []
+    return found
+
+
+def is_askable(parse: Parse, sentence: int) -> bool:
+    """Is the sentence plain prose: no question, list, table, markup or semicolon?"""
+    text = parse.sentences[sentence]
+    if not text.rstrip().endswith((".", '."', ".”", ".)")) or any(mark in text for mark in "|?*#`{}<>_\n[]"):
+        return False
+    return 4 <= len(parse.tokens(sentence)) <= 60 and not text.lstrip().startswith("(")
+
+
+def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | None:
+    """Read the clause of `verb`; `first` lends its subject and auxiliaries to a conjoined verb."""
+    if verb.pos_ not in ("VERB", "AUX") or any(c.dep_ == "neg" for c in verb.children):
+        return None
+    own = next((c for c in verb.lefts if c.dep_ in SUBJECTS), None)
+    subject = own or (first.subject if first else None)
+    if subject is None or subject.lower_ in ("there", "who", "which", "that", "what"):
+        return None
+    if any(c.dep_ in ("expl", "csubj", "csubjpass", "intj") for c in verb.children):
+        return None
+    auxiliaries = tuple(c for c in verb.lefts if c.dep_ in ("aux", "auxpass"))
+    if not auxiliaries and verb.tag_ in ("VBN", "VBG", "VB"):
+        if first is None:
+            return None
+        auxiliaries = first.auxiliaries
+    if not auxiliaries and verb.tag_ not in ("VBD", "VBZ", "VBP", "MD"):
+        return None
+    end = _semicolon(parse, verb)
+    if verb.i > end:
+        return None
+    parts = [
+        c
+        for c in verb.children
+        if c != subject and c.dep_ not in _IGNORED and c.i not in {a.i for a in auxiliaries} and c.i < end
+    ]
+    if any(c.left_edge.i < end <= c.right_edge.i for c in parts):
+        return None
+    if any(c.dep_ not in _ADJUNCTS and c.dep_ not in SUBJECTS for c in parts):
+        return None
+    if any(_is_condition(c) for c in parts):
+        return None
+    return Clause(
+        parse,
+        verb,
+        subject,
+        auxiliaries,
+        tuple(c for c in parts if c.dep_ == "advmod" and subject.i < c.i < verb.i),
+        tuple(c for c in parts if own is not None and c.i < subject.i and c.dep_ not in SUBJECTS),
+        tuple(c for c in parts if c.i > verb.i),
+        any(a.dep_ == "auxpass" for a in auxiliaries),
+        tuple(c for c in verb.rights if c.dep_ == "conj"),
+    )
+
+
+def _semicolon(parse: Parse, verb: "Token") -> int:
+    """The first semicolon or colon of the verb's sentence, or its end: only what stands before is asked."""
+    start, end = parse.bounds[parse.sentence_of(verb.i)]
+    return next((i for i in range(start, end) if parse.doc[i].text in (";", ":")), end)
+
+
+def _is_condition(part: "Token") -> bool:
+    return part.dep_ == "advcl" and any(c.dep_ in ("mark", "advmod") and c.lower_ in _CONDITIONS for c in part.lefts)
+
+
+def leans(parse: Parse, tokens: Sequence[int], known: Sequence[Mention] = ()) -> bool:
+    """Do the tokens lean on what was said before: a pronoun, "the latter", "this", "later"? `known` are replaced."""
+    replaced = {i for m in known for i in range(m.start, m.end)}
+    return any(_leans(parse.doc[i]) for i in tokens if i not in replaced)
+
+
+def _leans(token: "Token") -> bool:
+    word = token.lower_
+    if word == "that" and token.dep_ in ("mark", "nsubj", "dobj", "nsubjpass"):
+        return False
+    if word in PERSONAL_PRONOUNS:
+        return not (word in ("who", "whom", "whose") and token.dep_ in ("nsubj", "nsubjpass", "dobj", "pobj", "poss"))
+    return word in CONTEXT_WORDS and token.ent_type_ not in (
+        "ORDINAL",
+        "ORG",
+        "GPE",
+        "WORK_OF_ART",
+        "LAW",
+        "EVENT",
+        "FAC",
+        "LOC",
+    )
+
+
+def is_droppable(part: "Token") -> bool:
+    """May a question do without this adjunct?"""
+    if part.dep_ == "advmod":
+        return part.lower_ in DROPPED_ADVERBS or part.tag_ == "RB" and part.lower_.endswith("ly")
+    return part.dep_ in ("advcl", "npadvmod")
+
+
+def base_form(verb: "Token") -> str:
+    """The infinitive of a finite verb: spaCy's lemma, mended where it does not give back a regular form ("rated")."""
+    lemma, form = verb.lemma_.lower(), verb.lower_
+    if not form.endswith("ed") or form in _regular_past(lemma):
+        return lemma
+    return (
+        next((b for b in (form[:-1], form[:-2], form[:-3]) if form in _regular_past(b)), lemma)
+        if _looks_regular(lemma, form)
+        else lemma
+    )
+
+
+def _looks_regular(lemma: str, form: str) -> bool:
+    return form.startswith(lemma[:-1])
+
+
+def _regular_past(base: str) -> tuple[str, ...]:
+    """The regular past of `base`; both spellings where a final consonant may be doubled."""
+    if base.endswith("e"):
+        return (base + "d",)
+    if base.endswith("y") and base[-2:-1] not in "aeiou":
+        return (base[:-1] + "ied",)
+    closed = len(base) > 2 and base[-1] not in "aeiouwxy" and base[-2] in "aeiou" and base[-3] not in "aeiou"
+    if closed and sum(c in "aeiou" for c in base) == 1:
+        return (base + base[-1] + "ed",)
+    return (base + "ed", base + base[-1] + "ed") if closed else (base + "ed",)

@@ -1,0 +1,372 @@
+"""Mentions: the names, definite and indefinite nouns and third-person pronouns of a parsed passage."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from generation.language.lexicon import (
+    FEMININE,
+    MASCULINE,
+    PLEONASTIC_VERBS,
+    PRONOUN_GENDER,
+    TITLES,
+    first_names,
+    noun_kind,
+)
+from generation.language.nlp import Parse, trimmed
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+Form = Literal["name", "definite", "indefinite", "pronoun"]
+
+SUBJECTS = ("nsubj", "nsubjpass")
+_NO_NAMES = {"DATE", "TIME", "CARDINAL", "ORDINAL", "PERCENT", "MONEY", "QUANTITY", "NORP", "LANGUAGE"}
+_ENTITY_KINDS = {
+    "PERSON": "person",
+    "ORG": "org",
+    "GPE": "place",
+    "LOC": "place",
+    "FAC": "place",
+    "LAW": "law",
+    "WORK_OF_ART": "work",
+    "EVENT": "event",
+    "PRODUCT": "thing",
+}
+_OPENING = ('"', "“", "``")
+_CLOSING = ('"', "”", "''")
+_OBJECTS = ("dobj", "dative", "attr", "oprd", "agent")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One mention: tokens `start` to `end` (exclusive), without a possessive 's.
+
+    `kind` is lexicon.noun_kind's or "" if unknown; `gender` "m", "f", "n" or ""; `plural` is the form's number.
+    `words` are the lower-case tokens of a name; `noun` is the lower-case head of a definite or indefinite;
+    `modifiers` are what stands between determiner and head. `role` is "subject", "object", "poss" or "other";
+    `main` says that it is the subject of its sentence's root; `bare` that nothing that narrows it down follows a noun.
+    `is_sure` is false where a name's kind is only the guess of spaCy's entity labels.
+    `first` to `last` are a common noun's whole phrase without its determiner, -1 if it is not in one piece.
+    `nouns` are the common nouns that the text itself calls a name by ("X, a printer", "X was a printer").
+    """
+
+    sentence: int
+    start: int
+    end: int
+    head: int
+    form: Form
+    kind: str = ""
+    gender: str = ""
+    plural: bool = False
+    words: tuple[str, ...] = ()
+    noun: str = ""
+    modifiers: frozenset[str] = frozenset()
+    role: str = "other"
+    main: bool = False
+    coordinated: bool = False
+    bare: bool = True
+    nouns: frozenset[str] = frozenset()
+    is_sure: bool = True
+    first: int = -1
+    last: int = -1
+
+    @property
+    def is_describing(self) -> bool:
+        """Is this a common noun with enough around it to say which one is meant ("a channel linked to the group")?"""
+        if self.form == "definite" and not self.modifiers:
+            return False
+        return self.form in ("definite", "indefinite") and not self.plural and self.last - self.first >= 2
+
+
+def find(parse: Parse) -> tuple[Mention, ...]:
+    """All mentions of the passage in reading order; nested possessors are mentions of their own."""
+    found = [m for s in range(len(parse.sentences)) for m in _in_sentence(parse, s)]
+    return tuple(sorted(found, key=lambda m: (m.head, m.start)))
+
+
+def _in_sentence(parse: Parse, sentence: int) -> Iterator[Mention]:
+    covered: set[int] = set()
+    for token in parse.tokens(sentence):
+        if token.i in covered:
+            continue
+        mention = _mention(parse, token, sentence)
+        if mention is not None:
+            if mention.form == "name":
+                covered.update(range(mention.start, mention.end))
+            yield mention
+
+
+def _mention(parse: Parse, token: "Token", sentence: int) -> Mention | None:
+    if token.lower_ in PRONOUN_GENDER and token.tag_ in ("PRP", "PRP$"):
+        return None if _is_pleonastic(token) else _pronoun(token, sentence)
+    if _is_name_head(token):
+        return _common(parse, token, sentence) if _is_short_form(token) else _name(parse, token, sentence)
+    if token.pos_ == "NOUN" and token.dep_ not in ("compound", "nmod", "npadvmod"):
+        return _common(parse, token, sentence)
+    return None
+
+
+def _pronoun(token: "Token", sentence: int) -> Mention:
+    gender = PRONOUN_GENDER[token.lower_]
+    kind = "person" if gender in "mf" else ""
+    return Mention(
+        sentence,
+        token.i,
+        token.i + 1,
+        token.i,
+        "pronoun",
+        kind,
+        "" if gender == "p" else gender,
+        gender == "p",
+        role=role(token),
+        main=is_main_subject(token),
+        coordinated=_is_coordinated(token),
+    )
+
+
+def _is_pleonastic(token: "Token") -> bool:
+    """ "It is known that", "it took", "it was not until": an "it" that refers to nothing."""
+    if token.lower_ != "it":
+        return False
+    if token.dep_ == "expl":
+        return True
+    verb = token.head
+    if token.dep_ not in SUBJECTS:
+        return False
+    if verb.lemma_ in PLEONASTIC_VERBS:
+        return True
+    clause = [c for c in verb.children if c.dep_ in ("ccomp", "csubj", "csubjpass", "acl", "relcl", "advcl", "xcomp")]
+    marked = any(g.lower_ in ("that", "whether", "how", "if") for c in clause for g in c.lefts)
+    if token.dep_ == "nsubjpass":
+        return marked
+    if verb.lemma_ != "be":
+        return False
+    complement = [c for c in verb.children if c.dep_ in ("acomp", "attr", "advmod", "prep")]
+    infinitive = any(g.dep_ == "aux" and g.lower_ == "to" for c in clause for g in c.lefts)
+    adjective = any(c.dep_ == "acomp" for c in complement)
+    return marked or (infinitive and adjective) or any(c.lower_ in ("until", "not", "only") for c in complement)
+
+
+def _is_name_head(token: "Token") -> bool:
+    if token.pos_ != "PROPN" or not token.text[:1].isupper() or token.ent_type_ in _NO_NAMES:
+        return False
+    if token.dep_ in ("compound", "nmod", "amod", "nummod"):
+        return not (token.head.pos_ in ("PROPN", "NOUN", "ADJ", "ADP", "NUM") and token.head.i > token.i)
+    return token.dep_ != "det"
+
+
+def _is_short_form(token: "Token") -> bool:
+    """ "the Act", "the Commission": a capitalised common noun after an article."""
+    alone = all(c.dep_ in ("det", "prep", "punct", "acl", "relcl", "case", "cc", "conj") for c in token.children)
+    article = any(c.dep_ == "det" and c.lower_ in ("the", "this") and c.i == token.i - 1 for c in token.lefts)
+    return alone and article and bool(noun_kind(token.lower_))
+
+
+def _name(parse: Parse, token: "Token", sentence: int) -> Mention:
+    start, end = _name_range(parse, token, sentence)
+    words = tuple(t.lower_ for t in parse.doc[start:end] if not t.is_punct)
+    words = words[1:] if words[0] in ("the", "a", "an") else words
+    kind = _name_kind(words)
+    is_sure = bool(kind)
+    kind = kind or _ENTITY_KINDS.get(token.ent_type_, "")
+    noun = ""
+    if kind != "person":
+        noun = next((w for w in reversed(_before_of(words)) if noun_kind(w)), "")
+    return Mention(
+        sentence,
+        start,
+        end,
+        token.i,
+        "name",
+        kind,
+        _gender_of(words, kind if is_sure else "", parse.doc[start].lower_ == "the"),
+        token.tag_ == "NNPS" and parse.doc[start].lower_ == "the" and kind not in ("org", "place", "work"),
+        words,
+        noun,
+        frozenset(words),
+        role(token),
+        is_main_subject(token),
+        _is_coordinated(token),
+        nouns=_descriptions(token) | ({noun} if noun else set()),
+        is_sure=is_sure,
+    )
+
+
+def _gender_of(words: tuple[str, ...], kind: str, has_article: bool) -> str:
+    """The sex that a name tells, "n" for a thing; after "the" only a title tells ("the Earl of X")."""
+    if kind not in ("", "person"):
+        return "n"
+    titled = any(w in MASCULINE or w in FEMININE for w in words[:1])
+    return name_gender(words) if titled or not has_article else "" if kind == "person" else "n"
+
+
+def _descriptions(token: "Token") -> frozenset[str]:
+    """Lower-case heads of appositions, predicate nominals and nouns set before the name."""
+    found = [c for c in token.children if c.dep_ == "appos" and c.pos_ == "NOUN"]
+    found += [c for c in token.lefts if c.dep_ in ("compound", "nmod") and c.pos_ == "NOUN" and c.i == token.i - 1]
+    if token.dep_ == "appos" and token.head.pos_ == "NOUN" and abs(token.head.i - token.left_edge.i) <= 2:
+        found.append(token.head)
+    found = [f for f in found if _may_describe(f, token)]
+    if token.dep_ == "nsubj" and token.head.lemma_ in ("be", "become", "remain"):
+        found += [c for c in token.head.children if c.dep_ == "attr" and c.pos_ == "NOUN"]
+    found += [c for f in found for c in f.conjuncts if c.pos_ == "NOUN"]
+    return frozenset(f.lemma_.lower() for f in found if f.tag_ == "NN")
+
+
+def _may_describe(noun: "Token", name: "Token") -> bool:
+    """A person's noun for what may be a person, a thing's for what may be a thing; an unknown noun only with "a"."""
+    kind = noun_kind(noun.lemma_.lower())
+    if not kind:
+        return any(c.lower_ in ("a", "an") for c in noun.lefts)
+    return not name.ent_type_ or (kind == "person") == (name.ent_type_ == "PERSON")
+
+
+def _before_of(words: tuple[str, ...]) -> tuple[str, ...]:
+    return words[: words.index("of")] if "of" in words[1:] else words
+
+
+def _name_range(parse: Parse, token: "Token", sentence: int) -> tuple[int, int]:
+    """From the determiner or first capitalised left modifier to the head, widened to "of ..." and to its entity."""
+    first, last = parse.bounds[sentence]
+    doc = parse.doc
+    start = token.i
+    while start - 1 >= first and _joins_left(doc[start - 1], token):
+        start -= 1
+    start = _title_start(parse, start, first)
+    if start == token.i and token.lower_.rstrip(".") in ("inc", "ltd", "llc", "corp", "co", "plc"):
+        comma = int(start - 1 > first and doc[start - 1].text == ",")
+        start = _title_start(parse, start - comma, first - 1)  # "Barrel Store, Inc." may open its sentence
+    end = token.i + 1
+    if token.ent_type_ and token.ent_type_ not in _NO_NAMES:
+        entity = next(e for e in doc.ents if e.start <= token.i < e.end)
+        if entity.end <= last and entity.start >= first and not any(t.pos_ in ("VERB", "AUX") for t in entity):
+            start, end = min(start, entity.start), max(end, entity.end)
+    while end > token.i + 1 and (doc[end - 1].tag_ == "POS" or doc[end - 1].is_punct):
+        end -= 1
+    if end + 1 < last and doc[end].lower_ == "of" and doc[end].head.i in range(start, end):
+        end = _of_range(doc, end, last)
+    start, end = _quoted(parse, start, end, first, last)
+    if start - 1 >= first and doc[start - 1].lower_ == "the":
+        start -= 1
+    return start, end
+
+
+def _quoted(parse: Parse, start: int, end: int, first: int, last: int) -> tuple[int, int]:
+    """A name that opens a short quotation is the title that is quoted ("Jeanie with the Light Brown Hair")."""
+    if start - 1 < first or parse.doc[start - 1].text not in _OPENING:
+        return start, end
+    closing = next((i for i in range(end, min(end + 9, last)) if parse.doc[i].text in _CLOSING), None)
+    return (start, closing) if closing is not None else (start, end)
+
+
+def _title_start(parse: Parse, start: int, first: int) -> int:
+    """Further left over the capitalised words of a title ("Those Once Loyal"), but never a sentence's first."""
+    doc = parse.doc
+    while (
+        start - 1 > first
+        and doc[start - 1].text[:1].isupper()
+        and doc[start - 1].is_alpha
+        and doc[start - 1].pos_ != "VERB"
+    ):
+        start -= 1
+    return start
+
+
+def _joins_left(left: "Token", head: "Token") -> bool:
+    if not (left.text[:1].isupper() or left.text[:1].isdigit() or left.text == "-"):
+        return False
+    return left.dep_ in ("compound", "nmod", "amod", "nummod") and head.is_ancestor(left) and left.tag_ != "POS"
+
+
+def _of_range(doc, of: int, last: int) -> int:
+    """The end of "of the United States", "of 1976" after a capitalised head; `of` itself if no name follows."""
+    end = of + 1
+    if end < last and doc[end].lower_ == "the":
+        end += 1
+    named = end
+    while end < last and (doc[end].pos_ == "PROPN" or (doc[end].pos_ == "NUM" and doc[end].shape_ == "dddd")):
+        end += 1
+    return end if end > named else of
+
+
+def _name_kind(words: tuple[str, ...]) -> str:
+    """The kind that a title, a first name or a common noun in the name tells; "" if none does."""
+    full = words[:1] and words[0] in first_names() and 2 <= len(words) <= 4 and "of" not in words
+    if (full or words[:1] and words[0] in TITLES) and noun_kind(words[-1]) in ("", "person"):
+        return "person"
+    for word in reversed(_before_of(words)):
+        if noun_kind(word) and (len(words) > 1):
+            return noun_kind(word)
+    return ""
+
+
+def name_gender(words: tuple[str, ...]) -> str:
+    """ "m" or "f" from a title or first name, else ""."""
+    for word in words[:2]:
+        if word in MASCULINE:
+            return "m"
+        if word in FEMININE:
+            return "f"
+    if len(words) >= 2:
+        return first_names().get(words[1] if words[0] in TITLES and len(words) > 2 else words[0], "")
+    return first_names(only_common=True).get(words[0], "") if words else ""
+
+
+def _common(parse: Parse, token: "Token", sentence: int) -> Mention:
+    first = parse.bounds[sentence][0]
+    determiner = next((c for c in token.lefts if c.dep_ == "det"), None)
+    definite = determiner is not None and determiner.lower_ in ("the", "this", "that", "these", "those")
+    start = determiner.i if determiner is not None and definite else max(token.left_edge.i, first)
+    modifiers = frozenset(t.lower_ for t in parse.doc[start : token.i] if t != determiner and not t.is_punct)
+    noun = token.lemma_.lower()
+    kind = noun_kind(noun)
+    gender = ("m" if noun in MASCULINE else "f" if noun in FEMININE else "") if kind == "person" else "n"
+    whole = _whole(parse, token, determiner)
+    after = [c for c in token.rights if c.dep_ in ("prep", "relcl", "acl", "appos", "nummod")]
+    return Mention(
+        sentence,
+        start,
+        token.i + 1,
+        token.i,
+        "definite" if definite else "indefinite",
+        kind,
+        gender,
+        token.tag_ in ("NNS", "NNPS"),
+        (),
+        noun,
+        modifiers,
+        role(token),
+        is_main_subject(token),
+        _is_coordinated(token),
+        not after,
+        first=whole[0],
+        last=whole[1],
+    )
+
+
+def _whole(parse: Parse, token: "Token", determiner: "Token | None") -> tuple[int, int]:
+    """The phrase of a common noun after its article, if it is in one piece and starts with an article."""
+    if determiner is None or determiner.lower_ not in ("a", "an", "the"):
+        return -1, -1
+    tokens = [i for i in trimmed(parse, token) if i != determiner.i]
+    if not tokens or tokens != list(range(determiner.i + 1, tokens[-1] + 1)) or len(tokens) > 12:
+        return -1, -1
+    return tokens[0], tokens[-1] + 1
+
+
+def role(token: "Token") -> str:
+    if token.dep_ in SUBJECTS:
+        return "subject"
+    if token.dep_ == "poss":
+        return "poss"
+    return "object" if token.dep_ in _OBJECTS else "other"
+
+
+def is_main_subject(token: "Token") -> bool:
+    """Is `token` the subject of the sentence's root?"""
+    return token.dep_ in SUBJECTS and token.head.dep_ == "ROOT"
+
+
+def _is_coordinated(token: "Token") -> bool:
+    return token.dep_ == "conj" or any(c.dep_ == "conj" for c in token.children)

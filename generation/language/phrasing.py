@@ -1,0 +1,244 @@
+"""How a question is written once it is known what it asks for: inversion, do-support, what is kept.
+
+Whatever cannot be written without leaning on the passage, or whose answer does not stand alone, is not written.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from generation.language import clauses, nlp
+from generation.language.clauses import Clause, Writer
+from generation.language.lexicon import GOVERNED, REPEATED_VERBS, VAGUE_NOUNS, WEAK_VERBS, noun_kind
+from generation.language.mentions import Mention
+from generation.language.nlp import Parse
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+PRIORS = {
+    "when": 0.93, "where": 0.92, "agent": 0.92, "control": 0.93, "governed": 0.88, "object": 0.86, "count": 0.88,
+    "become": 0.88, "intend": 0.88, "purpose": 0.86, "how": 0.88, "how much": 0.88,
+    "that": 0.84, "subject": 0.86, "name": 0.9, "attribute": 0.84, "why": 0.84, "how long": 0.86, "adjective": 0.87,
+}  # fmt: skip
+"""How often a question of this kind is good when its link is right; from reading candidates on texts to tune on."""
+
+MAX_ANSWER = 20
+MAX_QUESTION = 28
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A question before its names are tied to sentences; `answer` are tokens start to end of the fact sentence.
+
+    `used` are the anaphors that the question replaces by names; `weight` is the prior times what speaks against it.
+    """
+
+    question: str
+    answer: tuple[int, int]
+    target: str
+    verb: int
+    used: tuple[Mention, ...]
+    weight: float
+
+
+@dataclass(frozen=True)
+class Phrasing:
+    """Writes questions about one clause; `mentions` are those of its sentence."""
+
+    parse: Parse
+    clause: Clause
+    writer: Writer
+    mentions: tuple[Mention, ...]
+
+    def ask(
+        self,
+        target: str,
+        word: str | None,
+        part: "Token",
+        weight: float = 1.0,
+        keep: Sequence["Token"] = (),
+        answer: Sequence[int] | None = None,
+    ) -> Draft | None:
+        """Ask for `part` by `word`; of the parts in `keep` only their first word stays ("by", "to")."""
+        if word is None:
+            return None
+        kept = self.kept(part, keep)
+        tokens = list(answer) if answer is not None else nlp.trimmed(self.parse, part)
+        if target in ("object", "name", "become", "agent", "governed"):
+            tokens, date = self._without_date(tokens)
+            kept = [*kept, date] if kept is not None and date else kept
+        return self.finish(target, word, kept, tokens, weight=weight)
+
+    def _without_date(self, tokens: list[int]) -> tuple[list[int], list[int]]:
+        """An answer without the date at its end, which tells when and belongs to the question; and that date."""
+        start = next((n for n in range(1, len(tokens)) if self._opens_date(tokens[n:])), len(tokens))
+        return tokens[:start], tokens[start:]
+
+    def _opens_date(self, rest: list[int]) -> bool:
+        words = [self.parse.doc[i] for i in rest]
+        dated = all(w.ent_type_ == "DATE" or w.is_punct for w in words[1:])
+        return words[0].lower_ in ("in", "on") and len(words) > 1 and dated
+
+    def kept(self, asked: "Token", keep: Sequence["Token"]) -> list[list[int]] | None:
+        """The other complements, then what stood before the subject; None if one is needed but leans on the context."""
+        kept = []
+        for part in (*self.clause.complements, *self.clause.fronted):
+            if part.i in {k.i for k in keep}:
+                kept.append([part.i])
+                continue
+            if part == asked:
+                continue
+            tokens = nlp.trimmed(self.parse, part)
+            if self._fits(tokens, part):
+                kept.append(tokens)
+            elif not self._may_go(part):
+                return None
+        return kept
+
+    def _fits(self, tokens: list[int], part: "Token") -> bool:
+        if not tokens or clauses.is_droppable(part) or len(tokens) > clauses.MAX_ADJUNCT:
+            return False
+        return not clauses.leans(self.parse, tokens, self.writer.used(tokens)) and self._is_whole(tokens)
+
+    def _may_go(self, part: "Token") -> bool:
+        if part.dep_ == "prep" and part.i > self.clause.verb.i and any(t.lower_ == "same" for t in part.subtree):
+            return False
+        governed = (self.clause.verb.lemma_, part.lower_) in GOVERNED
+        return clauses.is_droppable(part) or part.dep_ == "prep" and not governed
+
+    def adverbs(self) -> list[int]:
+        return [a.i for a in self.clause.adverbs if not clauses.is_droppable(a) and len(list(a.subtree)) == 1]
+
+    def finish(
+        self,
+        target: str,
+        word: str,
+        kept: list[list[int]] | None,
+        answer: list[int],
+        weight: float = 1.0,
+        tail: str = "",
+        extra: Sequence[int] = (),
+    ) -> Draft | None:
+        """Invert the clause: word, auxiliary, subject, verb, the kept parts, the tail."""
+        if kept is None:
+            return None
+        subject = nlp.trimmed(self.parse, self.clause.subject)
+        if clauses.leans(self.parse, subject, self.writer.used(subject)) or not self._is_whole(subject):
+            return None
+        first, others = self._inverted()
+        if not self._agrees(first):
+            return None
+        adverbs = [self.parse.doc[i].text for i in self.adverbs()]
+        particle = [t for t in kept if len(t) == 1 and self.parse.doc[t[0]].dep_ == "prt"]
+        kept = particle + [t for t in kept if t not in particle]
+        words = [word, first, self.writer.write(subject), *adverbs, *others, *map(self.writer.write, kept), tail]
+        return self.close(target, words, answer, [subject, *kept, list(extra)], weight)
+
+    def _inverted(self) -> tuple[str, list[str]]:
+        """The auxiliary that goes before the subject, and the verbs that stay behind it."""
+        verb, auxiliaries = self.clause.verb, self.clause.auxiliaries
+        if auxiliaries:
+            return auxiliaries[0].lower_, [*(a.lower_ for a in auxiliaries[1:]), verb.text]
+        if verb.lemma_ == "be":
+            return verb.lower_, []
+        form = {"VBD": "did", "VBZ": "does"}.get(verb.tag_, "do")
+        return form, [clauses.base_form(verb)]
+
+    def _agrees(self, first: str) -> bool:
+        """A plural verb needs a subject that is still plural once the name stands for it."""
+        head = self.clause.subject
+        if first not in ("are", "were", "have", "do"):
+            return True
+        return not any(m.head == head.i for m in self.writer.names) or head.tag_ in ("NNS", "NNPS")
+
+    def close(
+        self, target: str, words: Sequence[str], answer: list[int], parts: list[list[int]], weight: float
+    ) -> Draft | None:
+        asked = [i for p in parts for i in p]
+        used = self.writer.used(asked)
+        question = self.writer.once(" ".join(w for w in words if w) + "?", used)
+        if "—" in question or "--" in question or re.search(r"\w ['’]s\b", question) and "'s" not in question:
+            return None
+        if not answer or answer != list(range(answer[0], answer[-1] + 1)) or not self._stands(answer):
+            return None
+        if set(answer) & set(asked) or len(question.split()) > MAX_QUESTION or len(question.split()) < 4:
+            return None
+        weight *= PRIORS[target] * self._specific(asked, used, target) * self._definite_penalty(asked, used)
+        return Draft(question, (answer[0], answer[-1] + 1), target, self.clause.verb.i, used, weight)
+
+    def _stands(self, answer: list[int]) -> bool:
+        """Does the answer stand alone: no pronoun, not "the bill", not cut, not too long?"""
+        doc = self.parse.doc
+        if doc[answer[0]].lower_ in ("no", "none", "nothing"):
+            return False
+        if len(answer) > MAX_ANSWER or clauses.leans(self.parse, answer) or not self._is_whole(answer):
+            return False
+        if (
+            doc[answer[-1]].pos_ in ("ADP", "CCONJ", "DET", "SCONJ", "PART", "PUNCT")
+            and doc[answer[-1]].text not in "\"”'%"
+        ):
+            return False
+        if any(doc[i].tag_ == "NNS" and doc[i + 1].tag_ == "NNP" for i in answer[:-1]):
+            return False  # "war on all Muggles and tortures Jacob": a verb taken for a noun
+        bare = [m for m in self.mentions if m.form == "definite" and m.head in answer and m.bare and not m.modifiers]
+        return not any(m.start <= answer[0] and m.end - 1 >= answer[-1] for m in bare) and not set(answer) & {
+            i for m in self.writer.names for i in range(m.start, m.end)
+        }
+
+    def _is_whole(self, tokens: Sequence[int]) -> bool:
+        text = "".join(self.parse.doc[i].text for i in tokens)
+        return text.count('"') % 2 == 0 and text.count("“") == text.count("”") and "(" not in text and ")" not in text
+
+    def _specific(self, asked: list[int], used: Sequence[Mention], target: str) -> float:
+        replaced = {i for m in used for i in range(m.start, m.end)} | {self.clause.verb.i}
+        content = [
+            i for i in asked if i not in replaced and self.parse.doc[i].pos_ in ("NOUN", "PROPN", "NUM", "ADJ", "VERB")
+        ]
+        lemma = self.clause.verb.lemma_
+        if target == "object" and (lemma in REPEATED_VERBS or lemma in WEAK_VERBS) and not content:
+            return 0.55
+        if target == "when" and not content and not self.clause.is_passive:
+            return 0.75
+        return 1.0
+
+    def _definite_penalty(self, asked: list[int], used: Sequence[Mention]) -> float:
+        """ "the proposal" in a question asks which; each costs."""
+        kept = set(asked) - {i for m in used for i in range(m.start, m.end)}
+        definite = [m for m in self.mentions if m.form == "definite" and m.head in kept and not m.plural]
+        loose = [m for m in definite if m.last <= m.head + 1]
+        return 0.55 ** sum(not m.modifiers for m in loose) * 0.88 ** sum(bool(m.modifiers) for m in loose)
+
+    # judging words
+
+    def wh(self, head: "Token", as_agent: bool = False) -> str | None:
+        """ "Who", "What" or None where the kind is not known well enough to ask."""
+        mention = next((m for m in self.mentions if m.head == head.i), None)
+        kind = mention.kind if mention else noun_kind(head.lemma_.lower())
+        if head.pos_ == "PROPN" and not kind or head.pos_ == "PRON":
+            return None
+        if kind == "person" or (as_agent and kind in ("org", "place") and head.pos_ == "PROPN"):
+            return "Who"
+        if kind == "place" and head.pos_ == "PROPN":
+            return None
+        if head.pos_ not in ("NOUN", "PROPN"):
+            return None
+        return "What"
+
+    def is_place(self, head: "Token") -> bool:
+        return head.ent_type_ in ("GPE", "LOC", "FAC") and head.pos_ == "PROPN"
+
+    def is_time(self, part: "Token") -> bool:
+        inner = object_of(part)
+        return inner is not None and inner.ent_type_ in ("DATE", "TIME")
+
+    def is_vague(self, part: "Token") -> bool:
+        return part.lemma_ in VAGUE_NOUNS
+
+    def holds(self, token: int) -> bool:
+        return self.parse.sentence_of(token) == self.parse.sentence_of(self.clause.verb.i)
+
+
+def object_of(part: "Token") -> "Token | None":
+    return next((c for c in part.children if c.dep_ == "pobj"), None)

@@ -1,0 +1,339 @@
+"""From a clause to questions: what can be asked for, with which word, and how the rest is written around it."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from generation.language import clauses, nlp
+from generation.language.clauses import Writer
+from generation.language.lexicon import (
+    CONTROL_VERBS,
+    DURATIVE_VERBS,
+    GOVERNED,
+    INTEND_VERBS,
+    LIGHT_VERBS,
+    MONEY_VERBS,
+    MOTION_VERBS,
+    PLACE_VERBS,
+    PURPOSE_VERBS,
+    THAT_VERBS,
+)
+from generation.language.mentions import Mention
+from generation.language.nlp import Parse
+from generation.language.phrasing import Draft, Phrasing, object_of
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+_TIMES = frozenset("year month week day hour minute decade season time".split())
+_MONTHS = "january february march april may june july august september october november december".split()
+_SITES = "hospital center centre prison jail airport station university college school camp palace museum".split()
+_NAMING = "name rename call title dub entitle retitle rebrand award grant appoint elect designate declare".split()
+_COMPLEMENT_PREPOSITIONS = ("into", "from", "with", "for", "to", "against", "about", "upon", "on")
+_ADJECTIVES = frozenset(
+    {("responsible", "for"), ("subject", "to"), ("eligible", "for"), ("capable", "of"), ("similar", "to"),
+     ("liable", "for"), ("exempt", "from"), ("native", "to"), ("based", "on"), ("applicable", "to"), ("open", "to")}
+)  # fmt: skip
+
+
+def drafts(parse: Parse, sentence: int, writer: Writer, mentions: Sequence[Mention]) -> Iterator[Draft]:
+    """All questions about one sentence that name at least one antecedent."""
+    for clause in clauses.clauses(parse, sentence):
+        asker = Asker(parse, clause, writer, tuple(m for m in mentions if m.sentence == sentence))
+        yield from (d for d in asker.all() if d is not None and d.used)
+
+
+class Asker(Phrasing):
+    """Asks about one clause: each target is tried on each part, None where it does not apply."""
+
+    def all(self) -> Iterator[Draft | None]:
+        yield self.subject()
+        for part in (*self.clause.complements, *self.clause.fronted):
+            if part.dep_ == "dobj":
+                yield self.count(part)
+                yield self.how_much(part)
+                yield self.object(part)
+            elif part.dep_ == "agent":
+                yield self.agent(part)
+            elif part.dep_ == "oprd":
+                yield self.name(part)
+            elif part.dep_ == "attr":
+                yield self.attribute(part)
+                yield self.become(part)
+            elif part.dep_ in ("xcomp", "ccomp"):
+                yield self.control(part)
+                yield self.intend(part)
+                yield self.attribute(part)
+                yield self.purpose(part)
+                yield self.that(part)
+            elif part.dep_ == "acomp":
+                yield self.adjective(part)
+            elif part.dep_ == "advcl":
+                yield self.why(part)
+                yield self.purpose(part)
+            elif part.dep_ in ("prep", "npadvmod"):
+                yield from self.adjunct(part)
+
+    def adjunct(self, part: "Token") -> Iterator[Draft | None]:
+        yield self.when(part)
+        if part.dep_ == "prep":
+            yield self.where(part)
+            yield self.governed(part)
+            yield self.how_long(part)
+            yield self.how(part)
+            yield self.due_to(part)
+
+    # targets
+
+    def subject(self) -> Draft | None:
+        """ "Who signed X into law?": the subject is asked for, an anaphor stands further on."""
+        head = self.clause.subject
+        finite = (*self.clause.auxiliaries, self.clause.verb)[0]
+        if head.dep_ == "nsubjpass" and self.clause.verb.lemma_ in LIGHT_VERBS or head.tag_ in ("NNS", "NNPS", "PRP"):
+            return None
+        if finite.lower_ in ("are", "were", "have", "do") or finite.tag_ == "VBP" or self.clause.verb.lemma_ == "be":
+            return None
+        word = self.wh(head, as_agent=True)
+        if word is None or any(c.dep_ in ("conj", "poss") for c in head.children) or not self._is_telling(head):
+            return None
+        kept = self.kept(head, ())
+        if not kept or not self.writer.used([i for p in kept for i in p]):
+            return None
+        verbs = [*[a.i for a in self.clause.auxiliaries], *self.adverbs(), self.clause.verb.i]
+        words = [word, self.writer.write(sorted(verbs)), *map(self.writer.write, kept)]
+        return self.close("subject", words, nlp.trimmed(self.parse, head), kept, 1.0)
+
+    def _is_telling(self, head: "Token") -> bool:
+        """Can a subject be the answer: not "the parliamentary action", "a judge" whose name follows, "nothing"?"""
+        if head.pos_ == "PROPN":
+            return True
+        if any(c.dep_ == "appos" for c in head.children) or head.left_edge.lower_ in ("no", "none", "nothing"):
+            return False
+        definite = any(c.dep_ == "det" and c.lower_ in ("the", "this", "that") for c in head.lefts)
+        return not definite or any(c.dep_ == "prep" for c in head.rights)
+
+    def object(self, part: "Token") -> Draft | None:
+        verb = self.clause.verb
+        if verb.lemma_ in LIGHT_VERBS or part.ent_type_ in ("DATE", "TIME", "PERCENT", "MONEY", "GPE"):
+            return None
+        if any(c.dep_ in ("xcomp", "ccomp", "oprd") for c in self.clause.complements) or verb.lemma_ in CONTROL_VERBS:
+            return None
+        if part.pos_ == "PROPN" and verb.lemma_ in (
+            "depart",
+            "leave",
+            "reach",
+            "visit",
+            "enter",
+            "hit",
+            "cross",
+            "exit",
+        ):
+            return None
+        word = self.wh(part)
+        weight = 1.0
+        if self._is_followed(part):
+            weight *= 0.75
+        if self.is_vague(part):
+            weight *= 0.6
+        return self.ask("object", word, part, weight)
+
+    def agent(self, part: "Token") -> Draft | None:
+        inner = object_of(part)
+        if inner is None or inner.tag_ == "VBG":
+            return None
+        return self.ask("agent", self.wh(inner, as_agent=True), inner, keep=(part,))
+
+    def name(self, part: "Token") -> Draft | None:
+        if self.clause.verb.lemma_ not in _NAMING:
+            return None
+        return self.ask("name", "What", part) if part.pos_ in ("PROPN", "NOUN") else None
+
+    def attribute(self, part: "Token") -> Draft | None:
+        """ "What is X's capital?": only where the subject is something of the anaphor's."""
+        owner = next((c for c in self.clause.subject.children if c.dep_ == "poss"), None)
+        if owner is None or self.clause.verb.lemma_ != "be" or not self.writer.used([t.i for t in owner.subtree]):
+            return None
+        if part.dep_ == "xcomp":
+            mark = _to_of(part)
+            return self.ask("attribute", "What", part) if mark is not None and mark.i == part.left_edge.i else None
+        definite = part.pos_ == "PROPN" or any(c.lower_ == "the" or c.dep_ == "nummod" for c in part.lefts)
+        return self.ask("attribute", self.wh(part), part) if definite else None
+
+    def become(self, part: "Token") -> Draft | None:
+        """ "What did X become in 1920?"."""
+        return self.ask("become", "What", part) if self.clause.verb.lemma_ == "become" and part.pos_ == "NOUN" else None
+
+    def intend(self, part: "Token") -> Draft | None:
+        """ "What did X agree to do?"."""
+        mark = _to_of(part)
+        if self.clause.verb.lemma_ not in INTEND_VERBS or self.clause.is_passive or part.lemma_ == "be":
+            return None
+        if mark is None or mark.i != part.i - 1:
+            return None
+        if any(c.dep_ in ("dobj", "dative") for c in self.clause.complements):
+            return None
+        tokens = [i for i in nlp.trimmed(self.parse, part) if i > mark.i]
+        return self.finish("intend", "What", [], tokens, tail="to do") if len(tokens) > 1 else None
+
+    def purpose(self, part: "Token") -> Draft | None:
+        """ "Why was X created?", answered by "to ..."."""
+        mark = _to_of(part)
+        if self.clause.verb.lemma_ not in PURPOSE_VERBS or mark is None or part.i < self.clause.verb.i:
+            return None
+        if any(c.dep_ in ("nsubj", "mark") for c in part.lefts) or mark.i != part.left_edge.i or part.lemma_ == "be":
+            return None
+        return self.ask("purpose", "Why", part)
+
+    def how(self, part: "Token") -> Draft | None:
+        """ "How did X strengthen the law?", answered by "by ..."."""
+        inner = next((c for c in part.children if c.dep_ == "pcomp" and c.tag_ == "VBG"), None)
+        return self.ask("how", "How", part) if part.lower_ == "by" and inner is not None else None
+
+    def due_to(self, part: "Token") -> Draft | None:
+        text = self.parse.doc[part.i + 1].lower_ if part.i + 1 < len(self.parse.doc) else ""
+        return self.ask("why", "Why", part) if (part.lower_, text) in (("due", "to"), ("because", "of")) else None
+
+    def how_much(self, part: "Token") -> Draft | None:
+        """ "How much did X cost?"."""
+        if part.ent_type_ != "MONEY" or self.clause.verb.lemma_ not in MONEY_VERBS:
+            return None
+        tokens = nlp.trimmed(self.parse, part)
+        if any(
+            self.parse.doc[i].ent_type_ != "MONEY" and self.parse.doc[i].pos_ not in ("ADV", "ADP", "SYM")
+            for i in tokens
+        ):
+            return None
+        return self.ask("how much", "How much", part)
+
+    def control(self, part: "Token") -> Draft | None:
+        """ "What does X require lenders to do?"."""
+        if self.clause.verb.lemma_ not in CONTROL_VERBS or part.lemma_ == "be":
+            return None
+        mark = _to_of(part)
+        inner = next((c for c in part.lefts if c.dep_ in ("nsubj", "nsubjpass")), None)
+        objects = [c for c in self.clause.complements if c.dep_ in ("dobj", "dative")]
+        if mark is None or any(c.dep_ in ("auxpass", "neg") for c in part.lefts) or not (inner or objects):
+            return None
+        kept = [nlp.trimmed(self.parse, c) for c in objects if c.i < part.i]
+        kept += [nlp.trimmed(self.parse, inner)] if inner is not None else []
+        tokens = [i for i in nlp.trimmed(self.parse, part) if i > mark.i]
+        return self.finish("control", "What", [*kept], tokens, tail="to do")
+
+    def that(self, part: "Token") -> Draft | None:
+        mark = next((c for c in part.lefts if c.dep_ == "mark" and c.lower_ == "that"), None)
+        if self.clause.verb.lemma_ not in THAT_VERBS or mark is None:
+            return None
+        if any(c.dep_ in ("dobj", "dative") for c in self.clause.complements):
+            return None
+        tokens = [i for i in nlp.trimmed(self.parse, part) if i > mark.i]
+        return self.finish("that", "What", self.kept(part, ()), tokens)
+
+    def adjective(self, part: "Token") -> Draft | None:
+        """ "What is X responsible for?"."""
+        governed = next((c for c in part.rights if c.dep_ == "prep" and (part.lower_, c.lower_) in _ADJECTIVES), None)
+        inner = governed and next((c for c in governed.children if c.dep_ in ("pobj", "pcomp")), None)
+        if governed is None or inner is None:
+            return None
+        return self.finish("adjective", "What", [[part.i, governed.i]], nlp.trimmed(self.parse, inner))
+
+    def why(self, part: "Token") -> Draft | None:
+        mark = next((c for c in part.lefts if c.dep_ == "mark" and c.lower_ == "because"), None)
+        if mark is None or mark.i < self.clause.verb.i:
+            return None
+        return self.ask("why", "Why", part)
+
+    def when(self, part: "Token") -> Draft | None:
+        dates = {e.start for e in self.parse.doc.ents if e.label_ == "DATE" and self.holds(e.start)}
+        inner = part if part.dep_ == "npadvmod" else object_of(part)
+        if inner is None or inner.ent_type_ != "DATE" or len(dates) != 1:
+            return None
+        if part.dep_ == "prep" and part.lower_ not in ("in", "on"):
+            return None
+        tokens = self._whole_date(nlp.trimmed(self.parse, inner))
+        text = " ".join(self.parse.doc[i].lower_ for i in tokens)
+        if (
+            not any(m in text for m in _MONTHS)
+            and not any(self.parse.doc[i].shape_ == "dddd" for i in tokens)
+            or "the" in text.split()
+        ):
+            return None
+        year = any(self.parse.doc[i].shape_ == "dddd" for i in tokens)
+        if not any(c.isdigit() for c in text) or any(self.parse.doc[i].ent_type_ not in ("DATE", "") for i in tokens):
+            return None
+        return self.ask("when", "When", part, 1.0 if year else 0.85, answer=tokens)
+
+    def _whole_date(self, tokens: list[int]) -> list[int]:
+        """A date with the year that a comma sets off ("October 19, 1976"), even where the parser cuts it."""
+        doc, end = self.parse.doc, tokens[-1] + 1
+        if end + 1 < len(doc) and doc[end].text == "," and doc[end + 1].shape_ == "dddd" and self.holds(end + 1):
+            return [*tokens, end, end + 1]
+        return tokens
+
+    def where(self, part: "Token") -> Draft | None:
+        inner = object_of(part)
+        if inner is None or part.lower_ not in ("in", "at", "near", "on", "to") or not self.is_place(inner):
+            return None
+        verb = self.clause.verb
+        if part.lower_ == "to":
+            tokens = nlp.trimmed(self.parse, inner)
+            return self.ask("where", "Where", part, answer=tokens) if verb.lemma_ in MOTION_VERBS else None
+        located = verb.lemma_ in PLACE_VERBS or (verb.lemma_ == "be" and len(self.clause.complements) == 1)
+        return self.ask("where", "Where", part, answer=nlp.trimmed(self.parse, inner)) if located else None
+
+    def governed(self, part: "Token") -> Draft | None:
+        inner = next((c for c in part.children if c.dep_ in ("pobj", "pcomp")), None)
+        if inner is None or inner.ent_type_ in ("DATE", "TIME", "GPE"):
+            return None
+        word = "What" if inner.dep_ == "pcomp" or part.lower_ == "as" else self.wh(inner)
+        if inner.dep_ == "pobj" and (self.is_vague(inner) or self._is_idiom(inner)):
+            return None
+        weight = 0.6 if self._is_followed(inner) else 1.0
+        if (self.clause.verb.lemma_, part.lower_) in GOVERNED:
+            return self.ask("governed", word, inner, weight, keep=(part,))
+        if part.lower_ == "to" and self._is_site(inner):
+            return self.ask("where", "Where", part, 0.9, answer=nlp.trimmed(self.parse, inner))
+        if not self._follows(part) or part.lower_ not in _COMPLEMENT_PREPOSITIONS:
+            return None
+        return self.ask("governed", word, inner, 0.9 * weight, keep=(part,))
+
+    def _is_site(self, inner: "Token") -> bool:
+        """A name of somewhere to go: a hospital, a prison, a school."""
+        return inner.pos_ == "PROPN" and inner.lower_ in _SITES
+
+    def _is_idiom(self, inner: "Token") -> bool:
+        """ "into force", "from time to time": a bare noun that cannot be asked for."""
+        return inner.pos_ == "NOUN" and inner.tag_ == "NN" and not list(inner.children)
+
+    def _is_followed(self, part: "Token") -> bool:
+        """Does a phrase come right after `part` that may belong to it ("agencies with fifty employees")?"""
+        end = nlp.trimmed(self.parse, part)[-1] + 1
+        return any(c.dep_ == "prep" and c.i == end and not self.is_time(c) for c in self.clause.complements)
+
+    def _follows(self, part: "Token") -> bool:
+        """Does the preposition come right after a verb without object, so that it must be its complement?"""
+        others = [c for c in self.clause.complements if c.dep_ in ("dobj", "attr", "acomp", "oprd", "dative", "agent")]
+        return part.i == self.clause.verb.i + 1 and not others and self.clause.verb.lemma_ not in LIGHT_VERBS
+
+    def how_long(self, part: "Token") -> Draft | None:
+        inner = object_of(part)
+        if inner is None or part.lower_ != "for" or inner.lemma_ not in _TIMES or inner.ent_type_ != "DATE":
+            return None
+        if self.clause.verb.lemma_ not in DURATIVE_VERBS:
+            return None
+        return self.ask("how long", "How long", part, answer=nlp.trimmed(self.parse, inner))
+
+    def count(self, part: "Token") -> Draft | None:
+        """ "How many people did X kill?": answered by the number."""
+        number = next((c for c in part.lefts if c.dep_ == "nummod"), None)
+        if number is None or part.tag_ != "NNS" or part.lemma_ in _TIMES or number.ent_type_ not in ("CARDINAL", ""):
+            return None
+        if any(c.dep_ in ("conj", "relcl", "poss", "det") for c in part.children):
+            return None
+        answer = sorted(t.i for t in number.subtree)
+        noun = [i for i in nlp.trimmed(self.parse, part) if i > answer[-1]]
+        if part.i not in noun:
+            return None
+        return self.finish("count", f"How many {self.writer.write(noun)}", self.kept(part, ()), answer, extra=noun)
+
+
+def _to_of(part: "Token") -> "Token | None":
+    return next((c for c in part.lefts if c.dep_ == "aux" and c.lower_ == "to"), None)

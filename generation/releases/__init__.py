@@ -1,0 +1,1 @@
+"""From drafts and runs to the released rows and their card."""

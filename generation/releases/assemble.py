@@ -1,0 +1,133 @@
+"""Hand-written drafts -> data/: who accepted what, which split an article belongs to, and the five configs' files."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from generation import __version__, dataset
+from generation.errors import InputError, InvariantError, UsageError
+from generation.records import Article, Round, digest
+from generation.releases import invariants
+from generation.releases.drafts import SEGMENTER, Draft, read_article, read_pairs, read_verdicts
+
+SEED = 42
+"""Gives validation and test two each of the first twelve articles; never changed, since rows keep their split."""
+SHARES = {"train": 0.70, "validation": 0.15, "test": 0.15}
+
+
+class Assembled(NamedTuple):
+    """How many articles and pairs were read; submitted = accepted + rejected."""
+
+    articles: int
+    accepted: int
+    rejected: int
+
+    @property
+    def submitted(self) -> int:
+        return self.accepted + self.rejected
+
+
+def assemble(drafts: Path | Sequence[Path], out_dir: Path, seed: int = SEED) -> Assembled:
+    """Read one folder of drafts or several (their form is in `drafts`) and write the five configs into `out_dir`.
+
+    A pair is accepted if every reviewer of its last round accepts it, otherwise rejected. Splits go by article. All is
+    checked before anything is written: raises InputError naming file and line, InvariantError for a row that may not
+    stand, UsageError if a split would stay empty.
+    """
+    folders = [drafts] if isinstance(drafts, Path) else list(drafts)
+    paths = _articles(folders)
+    tables: dataset.Tables = {c: {} for c in ("default", "articles", "provenance", "rejected", "v1")}
+    for path in paths:
+        _add_article(path, split_of(path.stem, seed), tables)
+    _no_empty_split(tables, seed)
+    invariants.check_tables(tables)
+    dataset.write_tables(tables, out_dir)
+    accepted, rejected = (sum(map(len, tables[c].values())) for c in ("default", "rejected"))
+    return Assembled(len(paths), accepted, rejected)
+
+
+def split_of(article_id: str, seed: int = SEED) -> str:
+    """The split of an article, by its hash alone, so that no other article can move it."""
+    place = int.from_bytes(hashlib.sha256(f"{seed}:{article_id}".encode()).digest()[:8]) / 2**64
+    if place < SHARES["train"]:
+        return "train"
+    return "validation" if place < SHARES["train"] + SHARES["validation"] else "test"
+
+
+def _articles(folders: Sequence[Path]) -> list[Path]:
+    """The articles' paths, sorted by name; each has its pairs and verdicts, and there are no others."""
+    paths = sorted((p for f in folders for p in (f / "articles").glob("*.md")), key=lambda p: p.stem)
+    names = [p.stem for p in paths]
+    for one, other in zip(paths, paths[1:], strict=False):
+        if one.stem == other.stem:
+            raise InputError(f"{one} and {other} have the same name: rename one of them.")
+    there = {(kind, p.stem) for f in folders for kind in ("pairs", "verdicts") for p in (f / kind).glob("*.jsonl")}
+    wanted = {(kind, name) for kind in ("pairs", "verdicts") for name in names}
+    if there != wanted or not paths:
+        odd = ", ".join(f"{kind}/{name}.jsonl" for kind, name in sorted(there ^ wanted)) or "articles/*.md"
+        raise InputError(f"Articles, pairs and verdicts do not match in {', '.join(map(str, folders))}; look at {odd}.")
+    return paths
+
+
+def _add_article(path: Path, split: str, tables: dataset.Tables) -> None:
+    article, author = read_article(path)
+    drafts = read_pairs(path.parents[1] / "pairs" / f"{path.stem}.jsonl", article)
+    rounds = read_verdicts(path.parents[1] / "verdicts" / f"{path.stem}.jsonl", drafts)
+    _add("articles", split, dataset.article_row(article, author=author), str(path), tables)
+    for draft, history in zip(drafts, rounds, strict=True):
+        for config, row in _rows(article, author, draft, history):
+            _add(config, "train" if config == "v1" else split, row, draft.where, tables)
+
+
+def _add(config: str, split: str, row: dataset.Row, where: str, tables: dataset.Tables) -> None:
+    try:
+        invariants.check_row(config, row)
+    except InvariantError as error:
+        raise InvariantError(f"{where}: {error}") from error
+    tables[config].setdefault(split, []).append(row)
+
+
+def _rows(article: Article, author: str, draft: Draft, rounds: Sequence[Round]) -> list[tuple[str, dict[str, Any]]]:
+    last = rounds[-1]
+    history = dataset.provenance_row(
+        dataset.id_of(draft.section, last.candidate),
+        rounds,
+        generator=author,
+        recipe=digest({"author": author, "segmenter": SEGMENTER, "code_version": __version__}),
+        code_version=__version__,
+        segmenter=SEGMENTER,
+    )
+    if not last.accepted:
+        return [("rejected", _rejected_row(author, draft, last)), ("provenance", history)]
+    reviewers = [verdict.reviewer for verdict in last.verdicts]
+    row = dataset.row_from(
+        draft.section,
+        last.candidate,
+        generator=author,
+        reviewed_by=reviewers,
+        human_reviews=sum(r.startswith("person:") for r in reviewers),
+    )
+    return [("default", row), ("provenance", history), ("v1", dataset.v1_row(article, draft.section, last.candidate))]
+
+
+def _rejected_row(author: str, draft: Draft, last: Round) -> dataset.Row:
+    against = [verdict for verdict in last.verdicts if not verdict.is_quality]
+    return dataset.rejected_row(
+        draft.section,
+        last.candidate,
+        generator=author,
+        rejected_by=[verdict.reviewer for verdict in against],
+        problems=list(dict.fromkeys(code for verdict in against for code in verdict.problems)),
+        reason="\n".join(f"{verdict.reviewer}: {verdict.reason}" for verdict in against),
+    )
+
+
+def _no_empty_split(tables: dataset.Tables, seed: int) -> None:
+    if missing := [split for split in SHARES if split not in tables["default"]]:
+        used = {row["article_id"] for rows in tables["default"].values() for row in rows}
+        other = next((s for s in range(1000) if {split_of(a, s) for a in used} == set(SHARES)), None)
+        advice = (
+            f"seed {other} fills all three" if other is not None else "at least three articles with pairs are needed"
+        )
+        raise UsageError(f"With seed {seed} no pair falls into {' and '.join(missing)}; {advice}.")

@@ -1,0 +1,140 @@
+"""One process of a Ray cluster: a chat with its share of the limits, a journal of its own, and the loop."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from generation.client.admission import Admission
+from generation.errors import CraqanError
+from generation.journal import Journal, Journaled
+from generation.llm import Chat, OpenAIChat
+from generation.records import Outcome, Section
+from generation.run import outcomes
+from generation.running import journals
+from generation.running.budget import Metered, Price
+from generation.running.journals import ClosedJournal, Recalled
+
+if TYPE_CHECKING:
+    from generation.running.session import Cast, Limits
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one worker may do of what the endpoint allows: the limits divided by the number of workers."""
+
+    calls: int
+    rpm: float | None
+    tpm: float | None
+    timeout: float
+
+    @classmethod
+    def of(cls, limits: "Limits", workers: int, number: int) -> Self:
+        """The share of worker `number`; what does not divide goes to the first ones."""
+        calls = limits.concurrency // workers + (number < limits.concurrency % workers)
+        rpm, tpm = (None if limit is None else limit / workers for limit in (limits.rpm, limits.tpm))
+        return cls(calls, rpm, tpm, limits.timeout)
+
+
+class Report(NamedTuple):
+    """What a worker says of a batch; `spent` and `notes` are those of its whole life."""
+
+    outcomes: list[Outcome]
+    spent: float
+    notes: list[str]
+    stopped: str
+    failure: CraqanError | None
+
+
+class Worker:
+    """One process of the cluster: a chat with its share of the limits, and the loop."""
+
+    def __init__(
+        self,
+        cast: "Cast",
+        options: dict[str, Any],
+        share: Share,
+        price: Price | None,
+        journal: Path,
+    ) -> None:
+        self._cast = cast
+        self._options = options
+        self._share = share
+        self._price = price
+        self._path = journal
+        self._closed: dict[Path, ClosedJournal] = {}
+        self._notes: list[str] = []
+        self._stack = AsyncExitStack()
+        self._connecting = asyncio.Lock()
+        self._chat: Chat | None = None
+        self._admission: Admission | None = None
+        self._metered: Metered | None = None
+
+    async def _connect(self) -> Chat:
+        """Closed journals around a journal around the budget around admission around the live client."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._stack.enter_context(journals.lock_of(self._path).acquire(timeout=0))
+        journal = self._stack.enter_context(Journal(self._path))
+        live = OpenAIChat(
+            self._cast.model,
+            self._cast.base_url or None,
+            timeout=self._share.timeout,
+            retries=0,
+            notify=self._notes.append,
+        )
+        await self._stack.enter_async_context(live)
+        door: Chat
+        door = self._admission = Admission(
+            live, self._share.calls, rpm=self._share.rpm, tpm=self._share.tpm, notify=self._notes.append
+        )
+        if self._price is not None:
+            door = self._metered = Metered(door, self._price, None, lambda reason: None)
+        return Recalled(Journaled(door, journal), self._closed.values())
+
+    def _recall(self, closed: Sequence[Path]) -> None:
+        """Open the journals that were closed since the last batch; those out of this machine's reach are left out."""
+        for path in closed:
+            if path not in self._closed and path.exists():
+                self._closed[path] = self._stack.enter_context(ClosedJournal(path))
+
+    async def work(self, first: int, sections: Sequence[Section], closed: Sequence[Path]) -> Report:
+        """Run the loop on all of `sections`, the first of which is number `first` of the input.
+
+        `closed` are the journals of earlier runs and of lost workers; what they hold is not asked again.
+        """
+        found: list[Outcome] = []
+        failure: CraqanError | None = None
+        cast = self._cast
+        try:
+            async with self._connecting:
+                if cast.model and self._chat is None:
+                    self._chat = await self._connect()
+                self._recall(closed)
+            running = outcomes(
+                sections,
+                cast.generator,
+                cast.reviewers,
+                chat=self._chat,
+                prepare=cast.prepare,
+                window=len(sections),
+                first=first,
+                **self._options,
+            )
+            async for outcome in running:
+                found.append(outcome)
+        except CraqanError as error:
+            failure = error
+        stopped = self._admission.stopped if self._admission else None
+        spent = self._metered.spent if self._metered else 0.0
+        return Report(found, spent, self._notes, str(stopped or ""), failure)
+
+    async def stop(self, reason: str) -> None:
+        """Let no further call out."""
+        if self._admission is not None:
+            self._admission.stop(reason)
+
+    async def close(self) -> None:
+        """Close connections and journal."""
+        await self._stack.aclose()
