@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from generation import panel as model_panel
+from generation.checks import CheckLevel
 from generation.client.admission import Admission
 from generation.errors import UsageError
 from generation.journal import Journal, Journaled
 from generation.llm import Chat, OpenAIChat
 from generation.prompts import PromptSet, load_set
 from generation.records import Outcome, Section
-from generation.refine import MAX_REVISIONS, CheckLevel, Generator, Reviewer
+from generation.refine import MAX_REVISIONS, Generator, Reviewer
 from generation.run import Ledger, make_recipe, outcomes
 from generation.segment import segment
 

@@ -16,9 +16,9 @@ from generation.checking import links as link
 from generation.checking.case import Case, Certainty, Problem
 from generation.records import Candidate, Verdict
 
-__all__ = ["CHECKS", "Case", "Certainty", "Level", "Problem", "run", "verdict"]
+__all__ = ["CHECKS", "Case", "Certainty", "CheckLevel", "Problem", "run", "verdict"]
 
-Level = Literal["all", "format", "none"]
+CheckLevel = Literal["all", "format", "none"]
 Check = Callable[[Case], Iterator[Problem]]
 
 FORMAT_CHECKS: tuple[Check, ...] = (
@@ -51,7 +51,7 @@ TEXT_CHECKS: tuple[Check, ...] = (
 CHECKS = FORMAT_CHECKS + TEXT_CHECKS
 
 
-def run(candidate: Candidate, sentences: Sequence[str], level: Level = "all") -> tuple[Problem, ...]:
+def run(candidate: Candidate, sentences: Sequence[str], level: CheckLevel = "all") -> tuple[Problem, ...]:
     """All problems of `candidate` in the passage `sentences` (the section's, in order).
 
     `level` "format" asks only whether the shape is right, "none" asks nothing. A breach of shape hides the other

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from generation import __version__
+from generation.checks import CheckLevel
 from generation.errors import CraqanError, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 progress = Console(stderr=True)
-CheckLevel = Literal["all", "format", "none"]
 Resume = Literal["if-possible", "always", "never"]
 Engine = Literal["local", "ray"]
 PanelKind = Literal["separate", "joint"]

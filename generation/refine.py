@@ -6,16 +6,15 @@ Source: Grzywinski et al. 2023, arXiv:2311.16338, sections 3.1.2 and 3.2.
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
-from typing import Literal, Protocol
+from typing import Protocol
 
 from generation import checks
+from generation.checks import CheckLevel
 from generation.errors import Abstention, UsageError
 from generation.llm import Chat
 from generation.records import Candidate, Outcome, Round, Section, Verdict
 
 MAX_REVISIONS = 5  # Grzywinski et al. 2023, section 3.1.2
-
-CheckLevel = Literal["all", "format", "none"]
 
 
 class Generator(Protocol):

@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
 from generation import __version__
+from generation.checks import CheckLevel
 from generation.errors import Abstention, AuthError, CircuitError, ModelError, RequestError
 from generation.llm import Chat, Scoped
 from generation.records import Outcome, Round, Section, Usage
-from generation.refine import MAX_REVISIONS, CheckLevel, Generator, Reviewer, conclude, refine
+from generation.refine import MAX_REVISIONS, Generator, Reviewer, conclude, refine
 
 FINISHED = ("accepted", "rejected", "failed")
 NOTHING_OFFERED = "nothing_offered"

@@ -11,10 +11,11 @@ from rich.console import Console
 from generation import corpus, panel, prompts
 from generation.articles.article import slug
 from generation.articles.sources import Skipped
+from generation.checks import CheckLevel
 from generation.errors import UsageError
 from generation.llm import Chat
 from generation.records import Section
-from generation.refine import MAX_REVISIONS, CheckLevel, Reviewer
+from generation.refine import MAX_REVISIONS, Reviewer
 from generation.run import Ledger, make_recipe
 from generation.running.folder import Resume, RunFolder
 from generation.running.forecast import forecast

@@ -14,11 +14,12 @@ from rich.console import Console
 
 from generation import __version__
 from generation.articles.sources import Skipped
+from generation.checks import CheckLevel
 from generation.client.transport import endpoint
 from generation.errors import CircuitError, UsageError
 from generation.llm import Chat
 from generation.records import Outcome, Section
-from generation.refine import MAX_REVISIONS, CheckLevel, Generator, Reviewer
+from generation.refine import MAX_REVISIONS, Generator, Reviewer
 from generation.run import Ledger, Prepare, outcomes
 from generation.running import budget
 from generation.running.folder import RunFolder
