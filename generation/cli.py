@@ -218,12 +218,18 @@ def assemble(
     drafts: Annotated[list[Path], typer.Argument(help="Folders of hand-written articles, pairs and verdicts.")],
     out: Annotated[Path, typer.Option(help="Folder for the rows.")] = Path("data"),
     seed: Annotated[int, typer.Option(help="Seed for the splits.")] = 42,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Add to the rows in that folder, which stay as they are, in their splits.")
+    ] = False,
 ) -> None:
     """Make rows of the dataset from hand-written drafts."""
     from generation.releases.assemble import assemble as rows_from
 
-    made = rows_from(drafts, out, seed)
-    print(f"{made.articles} articles; {made.submitted} pairs = {made.accepted} accepted + {made.rejected} rejected")
+    made = rows_from(drafts, out, seed, keep)
+    print(
+        f"{made.articles} articles; {made.submitted} pairs = {made.accepted} accepted + {made.rejected} rejected"
+        f" ({made.kept} of them from before)"
+    )
 
 
 def _count(sections: str) -> int | Literal["all"]:

@@ -195,6 +195,16 @@ def read_tables(data_dir: Path) -> dict[str, dict[str, list[tuple[str, Row]]]]:
     return tables
 
 
+def rows_of(data_dir: Path) -> Tables:
+    """The rows of a data folder without their places; raises as `read_tables` does."""
+    return {c: {s: [row for _, row in rows] for s, rows in t.items()} for c, t in read_tables(data_dir).items() if t}
+
+
+def count(tables: Tables, config: str) -> int:
+    """How many rows a config has, over all splits."""
+    return sum(map(len, tables.get(config, {}).values()))
+
+
 def write_tables(tables: Tables, data_dir: Path) -> None:
     """Write `<data_dir>/<config>/<split>.jsonl`; remove the configs' data files that `tables` does not have.
 

@@ -158,3 +158,72 @@ def test_drafts_in_two_folders_are_one_set(drafts: Path, tmp_path: Path) -> None
         (path,) = (drafts / kind).glob("snow*")
         path.rename(other / kind / path.name)
     assert assemble([drafts, other], tmp_path / "data", seed=0).articles == 3
+
+
+# --- adding to rows that are there -----------------------------------------------------------------------------------
+
+
+def splits_of(data: Path) -> dict[str, str]:
+    """{article: split}, read off the rows of articles."""
+    files = (data / "articles").glob("*.jsonl")
+    return {json.loads(line)["article_id"]: path.stem for path in files for line in path.open(encoding="utf-8")}
+
+
+def test_kept_rows_stay_as_they_are_and_in_their_splits_whatever_the_seed(data: Path, drafts: Path) -> None:
+    before = {path: path.read_bytes() for path in data.rglob("*.jsonl")}
+    homes = splits_of(data)
+    for path in drafts.glob("*/*"):
+        if path.stem == "snow-plow-act":
+            text = path.read_text(encoding="utf-8").replace("Snow Plow", "Sand Plow")
+            path.with_stem("sand-plow-act").write_text(text, encoding="utf-8")
+        path.unlink()
+    result = assemble(drafts, data, seed=5, keep=True)
+    assert (result.articles, result.submitted, result.kept) == (4, 6, 5)
+    for path, text in before.items():
+        assert path.read_bytes().startswith(text), path
+    assert {k: v for k, v in splits_of(data).items() if k in homes} == homes
+
+
+def test_keeping_rows_adds_nothing_when_the_drafts_are_already_there(data: Path) -> None:
+    before = {path: path.read_bytes() for path in data.rglob("*.jsonl")}
+    result = assemble(DRAFTS, data, seed=7, keep=True)
+    assert (result.submitted, result.kept) == (5, 5)
+    assert {path: path.read_bytes() for path in data.rglob("*.jsonl")} == before
+
+
+def test_a_new_pair_on_a_kept_article_joins_its_split(drafts: Path, tmp_path: Path) -> None:
+    pairs = drafts / "pairs/linden-orchard-act.jsonl"
+    whole = pairs.read_text(encoding="utf-8")
+    question = json.loads(whole.splitlines()[-1])["question"]
+    verdicts = drafts / "verdicts/linden-orchard-act.jsonl"
+    all_verdicts = verdicts.read_text(encoding="utf-8")
+    pairs.write_text("".join(whole.splitlines(keepends=True)[:-1]), encoding="utf-8")
+    kept = [line for line in all_verdicts.splitlines(keepends=True) if json.loads(line)["question"] != question]
+    verdicts.write_text("".join(kept), encoding="utf-8")
+    data = tmp_path / "data"
+    first = assemble(drafts, data, seed=0)
+    homes = splits_of(data)
+    pairs.write_text(whole, encoding="utf-8")
+    verdicts.write_text(all_verdicts, encoding="utf-8")
+    assert assemble(drafts, data, seed=5, keep=True).submitted == first.submitted + 1
+    assert splits_of(data) == homes
+
+
+def test_a_draft_that_differs_from_a_kept_row_is_refused(data: Path, drafts: Path) -> None:
+    before = {path: path.read_bytes() for path in data.rglob("*.jsonl")}
+    edit(drafts / "pairs/snow-plow-act.jsonl", 1, lambda row: row.update(derivation=[]))
+    with pytest.raises(InputError, match="differs in derivation from the row to keep"):
+        assemble(drafts, data, seed=0, keep=True)
+    assert {path: path.read_bytes() for path in data.rglob("*.jsonl")} == before
+
+
+def test_a_kept_pair_is_not_turned_down_by_a_later_verdict(data: Path, drafts: Path) -> None:
+    change = {"is_quality": False, "problems": ["other"], "reason": "No."}
+    edit(drafts / "verdicts/snow-plow-act.jsonl", 1, lambda row: row.update(change))
+    with pytest.raises(InputError, match='would be in "rejected" but is in "default"'):
+        assemble(drafts, data, seed=0, keep=True)
+
+
+def test_there_must_be_rows_to_keep(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no data"):
+        assemble(DRAFTS, tmp_path / "data", seed=0, keep=True)

@@ -8,43 +8,49 @@ from typing import Any, NamedTuple
 from generation import __version__, dataset
 from generation.errors import InputError, InvariantError, UsageError
 from generation.records import Article, Round, digest
-from generation.releases import invariants
+from generation.releases import additions, invariants
 from generation.releases.drafts import SEGMENTER, Draft, read_article, read_pairs, read_verdicts
 
 SEED = 42
 """Gives validation and test two each of the first twelve articles; never changed, since rows keep their split."""
+CONFIGS = ("default", "articles", "provenance", "rejected", "v1")
 SHARES = {"train": 0.70, "validation": 0.15, "test": 0.15}
 
 
 class Assembled(NamedTuple):
-    """How many articles and pairs were read; submitted = accepted + rejected."""
+    """How many articles and pairs the folder holds now, `kept` pairs from before; submitted = accepted + rejected."""
 
     articles: int
     accepted: int
     rejected: int
+    kept: int = 0
 
     @property
     def submitted(self) -> int:
         return self.accepted + self.rejected
 
 
-def assemble(drafts: Path | Sequence[Path], out_dir: Path, seed: int = SEED) -> Assembled:
+def assemble(drafts: Path | Sequence[Path], out_dir: Path, seed: int = SEED, keep: bool = False) -> Assembled:
     """Read one folder of drafts or several (their form is in `drafts`) and write the five configs into `out_dir`.
 
-    A pair is accepted if every reviewer of its last round accepts it, otherwise rejected. Splits go by article. All is
-    checked before anything is written: raises InputError naming file and line, InvariantError for a row that may not
-    stand, UsageError if a split would stay empty.
+    A pair is accepted if every reviewer of its last round accepts it, otherwise rejected. Splits go by article. With
+    `keep` the rows that `out_dir` holds stay as they are, in their splits, and what is new comes after them. All is
+    checked before anything is written: raises InputError naming file and line, or a draft that differs from what is
+    kept; InvariantError for a row that may not stand; UsageError if a split would stay empty.
     """
     folders = [drafts] if isinstance(drafts, Path) else list(drafts)
     paths = _articles(folders)
-    tables: dataset.Tables = {c: {} for c in ("default", "articles", "provenance", "rejected", "v1")}
+    before: dataset.Tables = dataset.rows_of(out_dir) if keep else {}
+    tables: dataset.Tables = {c: {} for c in CONFIGS}
     for path in paths:
         _add_article(path, split_of(path.stem, seed), tables)
+    if keep:
+        tables = additions.added(tables, before)
     _no_empty_split(tables, seed)
     invariants.check_tables(tables)
     dataset.write_tables(tables, out_dir)
-    accepted, rejected = (sum(map(len, tables[c].values())) for c in ("default", "rejected"))
-    return Assembled(len(paths), accepted, rejected)
+    articles, accepted, rejected = (dataset.count(tables, c) for c in ("articles", "default", "rejected"))
+    return Assembled(articles, accepted, rejected, dataset.count(before, "default") + dataset.count(before, "rejected"))
 
 
 def split_of(article_id: str, seed: int = SEED) -> str:
