@@ -8,6 +8,7 @@
      |   +- PromptError          a prompt set: missing file, unknown placeholder
      |   +- InvariantError       a row that breaks an invariant of the dataset
      |   +- JournalError         a journal that is damaged, foreign or locked
+     |   +- ReviewError          a review by people: its file is damaged, foreign, locked, or holds other pairs
      +- CircuitError             calls fail one after the other: the run stops, to be resumed
      +- ModelError               the model or its server
          +- AuthError            401, 402 or 403: the key or its account
@@ -57,6 +58,10 @@ class InvariantError(InputError):
 
 class JournalError(InputError):
     """A journal that cannot be opened or trusted."""
+
+
+class ReviewError(InputError):
+    """A file of a review by people that cannot be opened, trusted or brought together with another."""
 
 
 class CircuitError(CraqanError):
