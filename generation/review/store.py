@@ -122,8 +122,9 @@ class Store:
     @property
     def policy(self) -> Policy:
         with self.reading() as db:
-            values = json.loads(_setting(db, "policy"))
-        return Policy(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})
+            values: dict[str, Any] = json.loads(_setting(db, "policy"))
+        adjudicators, reviewers = tuple(values.pop("adjudicators")), tuple(values.pop("reviewers"))
+        return Policy(adjudicators=adjudicators, reviewers=reviewers, **values)
 
     @property
     def guidelines(self) -> str:
