@@ -15,6 +15,7 @@ from generation.errors import UsageError
 from generation.journal import Journal, Journaled
 from generation.llm import Chat, OpenAIChat
 from generation.prompts import PromptSet, load_set
+from generation.proof import ModelReader, Prover
 from generation.records import Outcome, Section
 from generation.refine import MAX_REVISIONS, Generator, Reviewer
 from generation.run import Ledger, make_recipe, outcomes
@@ -40,6 +41,7 @@ def generate(
     tpm: float | None = None,
     journal: Path | str | None = None,
     ledger: Ledger | None = None,
+    prove: bool | Prover = False,
 ) -> Iterator[Outcome]:
     """Run the loop on every section; yield one outcome each, in input order, as soon as it is there.
 
@@ -47,7 +49,9 @@ def generate(
     splitter. Without a `chat` the embedded default (rules) plays all roles. With one, a model does by our prompts or
     those of `prompts`, a set or its folder; `generator` and `panel` replace either. At most `concurrency` calls are out
     at a time, `rpm` and `tpm` bound requests and tokens a minute, and `window` (twice `concurrency`) sections are under
-    way. `journal` is a file that keeps every reply: what it holds is not asked again. `ledger` is kept up to date.
+    way. `journal` is a file that keeps every reply: what it holds is not asked again. `ledger` is kept up to date. With
+    `prove` what the panel accepts is put to a reader (the chat's model, or rules without one), and what fails goes back
+    to the generator; a `proof.Prover` says more exactly how.
 
     The work is done in a thread of its own, so that it may be called where an event loop runs, and goes on only as far
     as outcomes are taken. Closing the iterator, or an exception in the loop over it, stops the work and frees all.
@@ -85,6 +89,7 @@ class _Work:
     tpm: float | None = None
     journal: Path | str | None = None
     ledger: Ledger | None = None
+    prove: bool | Prover = False
 
     def __post_init__(self) -> None:
         if self.chat is None and (self.prompts is not None or self.journal is not None):
@@ -95,13 +100,17 @@ class _Work:
             generator, panel = _rules() if self.chat is None else _models(self.prompts)
             self.generator = self.generator or generator
             self.panel = panel if self.panel is None else self.panel
+        if self.prove is True:
+            self.prove = _prover(self.chat, self.prompts)
         if not self.panel:
             raise UsageError("The panel is empty: give at least one reviewer.")
 
     async def stream(self, sections: Iterable[Section]) -> AsyncIterator[Outcome]:
         assert self.generator is not None and self.panel is not None
         names = _name(self.generator, self.chat), _name(self.panel[0], self.chat)
-        recipe = make_recipe(self.generator, self.panel, self.check_level, *names)
+        prover = self.prove or None
+        assert prover is not True
+        recipe = make_recipe(self.generator, self.panel, self.check_level, *names, prover)
         async with AsyncExitStack() as stack:
             chat, admission = await self._connected(stack)
             running: Any = outcomes(
@@ -111,6 +120,7 @@ class _Work:
                 chat=chat,
                 check_level=self.check_level,
                 max_revisions=self.max_revisions,
+                prover=prover,
                 window=self.window or 2 * self.concurrency,
                 ledger=self.ledger,
                 stop=lambda: admission is not None and admission.stopped is not None,
@@ -148,10 +158,24 @@ def _models(prompts: PromptSet | Path | str | None) -> tuple[Generator, Sequence
     return model_panel.from_prompts(prompts)
 
 
+def _prover(chat: Chat | None, prompts: PromptSet | Path | str | None) -> Prover:
+    from generation.proving.setup import Proving, prover_of
+
+    if chat is None:
+        return prover_of(Proving())
+    if not isinstance(prompts, PromptSet):
+        prompts = load_set(None if prompts is None else Path(prompts))
+    return Prover(ModelReader(prompts.reader, f"model:{_model_of(chat)}"))
+
+
+def _model_of(chat: Chat) -> str:
+    return chat.model if isinstance(chat, OpenAIChat) else chat.identity
+
+
 def _name(role: Generator | Reviewer, chat: Chat | None) -> str:
     """What rows say of who plays a role."""
     if chat is not None and hasattr(role, "prompt"):
-        return f"model:{chat.model if isinstance(chat, OpenAIChat) else chat.identity}"
+        return f"model:{_model_of(chat)}"
     if type(role).__module__.startswith("generation.rule"):
         from generation import rules
 

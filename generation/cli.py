@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from generation import __version__
+from generation import __version__, proof_cli
 from generation.checks import CheckLevel
 from generation.errors import CraqanError, InputError, UsageError
 
 if TYPE_CHECKING:
-    from generation.running.budget import Price
+    from generation.proving.setup import Proving
 
 app = typer.Typer(
     help="CRaQAn: make, check and read question-answer pairs that need coreference resolution.",
@@ -114,6 +114,20 @@ def generate(
     ray_address: Annotated[
         str, typer.Option(help='Ray: "auto", HOST:PORT or ray://HOST:PORT.', show_default="a cluster on this machine")
     ] = "",
+    prove: Annotated[
+        bool, typer.Option("--prove", help="Put what the panel accepts to a reader: is each sentence needed?")
+    ] = False,
+    prove_uniqueness: Annotated[
+        bool, typer.Option("--prove-uniqueness", help="Reject where another sentence can stand in for a required one.")
+    ] = False,
+    drop_leaked: Annotated[
+        bool, typer.Option("--drop-leaked", help="Reject what the reader answers without any text.")
+    ] = False,
+    right_f1: Annotated[float, typer.Option(min=0.01, max=1, help="Token F1 from which the reader is right.")] = 0.6,
+    reader_model: Annotated[str, typer.Option(help="Another model that reads.", show_default="--model")] = "",
+    judge_model: Annotated[
+        str, typer.Option(help="A model that says whether other words mean the same.", show_default="none")
+    ] = "",
     parquet: Annotated[
         str, typer.Option(help="Write the rows to Parquet there too: a folder, s3://...", show_default="none")
     ] = "",
@@ -126,6 +140,7 @@ def generate(
     The key comes from OPENAI_API_KEY or HF_TOKEN. The same command again goes on where the last one stopped.
     """
     from generation.running import pipeline
+    from generation.running.budget import from_flag
 
     addresses = [*(inputs or []), *(f"wikipedia:{title}" for title in wikipedia or [])]
     pipeline.generate(
@@ -148,11 +163,14 @@ def generate(
         reviewer_temperature=reviewer_temperature,
         min_confidence=min_confidence,
         max_bytes=int(max_mb * 1_000_000),
-        limits=pipeline.Limits(concurrency, rpm, tpm, timeout, accept, max_candidates, max_usd, _prices(prices), batch),
+        limits=pipeline.Limits(
+            concurrency, rpm, tpm, timeout, accept, max_candidates, max_usd, from_flag(prices), batch
+        ),
         resume=resume,
         dry_run=dry_run,
         cluster=pipeline.Cluster(workers, ray_address) if engine == "ray" else None,
         parquet=parquet,
+        prove=_proving(prove, right_f1, prove_uniqueness, drop_leaked, reader_model, judge_model),
     )
 
 
@@ -213,6 +231,9 @@ def check(
         raise typer.Exit(1)
 
 
+app.command()(proof_cli.prove)
+
+
 @app.command()
 def assemble(
     drafts: Annotated[list[Path], typer.Argument(help="Folders of hand-written articles, pairs and verdicts.")],
@@ -240,17 +261,13 @@ def _count(sections: str) -> int | Literal["all"]:
     return int(sections)
 
 
-def _prices(text: str | None) -> "Price | None":
-    if text is None:
-        return None
-    from generation.running.budget import by_hand
+def _proving(wanted: bool, *options: Any) -> "Proving | None":
+    from generation.proving.setup import Proving
 
-    try:
-        numbers = [float(part) for part in text.split(",")]
-        prompt, completion, *cached = numbers
-        return by_hand(prompt, completion, *cached)
-    except (ValueError, TypeError):
-        raise UsageError(f'--prices takes two or three numbers such as "2.5,10,1.25", not "{text}".') from None
+    proving = Proving(*options)
+    if not wanted and proving != Proving():
+        raise UsageError("--prove is missing: the other flags of the proof say how to prove.")
+    return proving if wanted else None
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -41,8 +41,8 @@ class Request:
     """One call. `role`, `scope` and `priority` are ours and never sent; all else is, and makes up the call's key.
 
     `schema` is the JSON Schema of the answer, or None for free text. `role` names who asks ("generator",
-    "reviewers/content_cohesion", "reader", "segmenter") for the ledger; `scope` is the section's id. `asking` counts
-    equal requests within one scope, so that a second asking is a new call. Smaller `priority` tuples go first.
+    "reviewers/content_cohesion", "reader", "judge", "segmenter") for the ledger; `scope` is the section's id. `asking`
+    counts equal requests within one scope, so that a second asking is a new call. Smaller `priority` tuples go first.
     """
 
     messages: tuple[Mapping[str, str], ...]
@@ -286,6 +286,21 @@ class Scoped:
 
     def _count(self, role: str, usage: Usage) -> None:
         self.usage[role] = self.usage.get(role, Usage()) + usage
+
+
+class Routed:
+    """Chats by role: a request of a role in `others` goes there, all else to `chat`, which gives the identity."""
+
+    def __init__(self, chat: Chat, others: Mapping[str, Chat]) -> None:
+        self.chat = chat
+        self.others = others
+
+    @property
+    def identity(self) -> str:
+        return self.chat.identity
+
+    async def __call__(self, request: Request) -> Reply:
+        return await self.others.get(request.role, self.chat)(request)
 
 
 def _again(request: Request, earlier: str, problem: str) -> Request:

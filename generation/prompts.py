@@ -1,9 +1,10 @@
 """Prompts: load a set of Markdown files, put data into them, and name each by its digest.
 
-A set is a folder with generator.md and reviewers/*.md, and perhaps segmenter.md and reader.md; the reviewers' files are
-the panel. In a file, `$name` marks where data goes (`$$` is a dollar), a line `<!-- user -->` parts the system message
-from the user's, and HTML comments are not sent. A file that holds `*PLACEHOLDER*` instead follows the paper's style: it
-is one user message in which that marker is replaced; all else, braces and dollars included, stands for itself.
+A set is a folder with generator.md and reviewers/*.md, and perhaps segmenter.md, reader.md and judge.md; the
+reviewers' files are the panel. In a file, `$name` marks where data goes (`$$` is a dollar), a line `<!-- user -->`
+parts the system message from the user's, and HTML comments are not sent. A file that holds `*PLACEHOLDER*` instead
+follows the paper's style: it is one user message in which that marker is replaced; all else, braces and dollars
+included, stands for itself.
 """
 
 import json
@@ -28,9 +29,10 @@ _DATA = {  # role -> the placeholders that its prompt must hold
     "reviewers": ("input",),
     "segmenter": ("text",),
     "reader": ("sentences", "question"),
+    "judge": ("question", "answer", "given"),
 }
 _EXTENSION = {"generator": '"coreferences"', "reviewers": '"problems"'}  # the key that the paper's shapes lack
-_NAME = re.compile(r"generator|segmenter|reader|reviewers/[^./\\\s][^/\\]*")
+_NAME = re.compile(r"generator|segmenter|reader|judge|reviewers/[^./\\\s][^/\\]*")
 _COMMENT = re.compile(r"<!--.*?-->[ \t]*\n?", re.DOTALL)
 _USER = re.compile(r"^<!-- user -->[ \t]*$", re.MULTILINE)
 _MARKER = re.compile(r"\\?\*PLACEHOLDER\\?\*")  # the backslashes come with text copied out of Markdown
@@ -72,18 +74,21 @@ SENTENCES_SCHEMA = _object(sentences=_list(_TEXT))
 """The segmenter's answer."""
 ANSWER_SCHEMA = _object(reason=_TEXT, answer=_TEXT)
 """The reader's answer; `answer` is CANNOT_TELL where the sentences do not say."""
+SAMENESS_SCHEMA = _object(reason=_TEXT, is_same={"type": "boolean"})
+"""The judge's answer: does a reader's answer say the same as the right one?"""
 
 _SCHEMAS = {  # role -> (extended, the paper's)
     "generator": (CANDIDATE_SCHEMA, MINIMAL_CANDIDATE_SCHEMA),
     "reviewers": (VERDICT_SCHEMA, MINIMAL_VERDICT_SCHEMA),
     "segmenter": (SENTENCES_SCHEMA, SENTENCES_SCHEMA),
     "reader": (ANSWER_SCHEMA, ANSWER_SCHEMA),
+    "judge": (SAMENESS_SCHEMA, SAMENESS_SCHEMA),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One prompt file, checked: `name` is "generator", "reviewers/<file>", "segmenter" or "reader"; `text` the file."""
+    """One prompt file, checked: `name` is "generator", "reviewers/<file>", "segmenter", "reader" or "judge"."""
 
     name: str
     text: str
@@ -154,11 +159,16 @@ def load(name: str, folder: Path | None = None) -> Prompt:
     missing, empty or no UTF-8, or its placeholders are not those of its role.
     """
     if not _NAME.fullmatch(name):
-        raise PromptError(f"There is no prompt {name!r}: name generator, segmenter, reader or reviewers/<file>.")
+        raise PromptError(f"There is no prompt {name!r}: name generator, segmenter, reader, judge or reviewers/<file>.")
     path = (folder or FOLDER) / f"{name}.md"
     prompt = Prompt(name, _read(path))
     _check(prompt, path)
     return prompt
+
+
+def load_or_ours(name: str, folder: Path | None = None) -> Prompt:
+    """Read the prompt `name` from `folder`, or ours where it has none."""
+    return load(name, folder if folder and (folder / f"{name}.md").exists() else None)
 
 
 def load_set(folder: Path | None = None) -> PromptSet:

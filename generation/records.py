@@ -171,12 +171,71 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader answered who was shown only `context`, as `proof.contexts` names them, and whether it is right."""
+
+    context: str
+    answer: str
+    is_right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The matrix of an experiment on one candidate; `reader` says who read, "model:<name>" or "rules:<version>"."""
+
+    reader: str
+    readings: tuple[Reading, ...]
+
+    @property
+    def by_context(self) -> dict[str, Reading]:
+        return {reading.context: reading for reading in self.readings}
+
+    @property
+    def is_answered(self) -> bool:
+        """Right from the whole section."""
+        return self.by_context["section"].is_right
+
+    @property
+    def is_sufficient(self) -> bool:
+        """Right from the required sentences alone."""
+        return self.by_context["required"].is_right
+
+    @property
+    def not_needed(self) -> tuple[int, ...]:
+        """Required sentences without which the others still give the right answer."""
+        return self._right_without("required without ")
+
+    @property
+    def replaceable(self) -> tuple[int, ...]:
+        """Required sentences without which the rest of the section still gives the right answer."""
+        return self._right_without("section without ")
+
+    @property
+    def closed_book_right(self) -> bool:
+        """Right from nothing: the reader knew, or guessed."""
+        return self.by_context["nothing"].is_right
+
+    @property
+    def is_proven(self) -> bool:
+        """Right from the section and from the required sentences, wrong with any one of those left out."""
+        return self.is_answered and self.is_sufficient and not self.not_needed
+
+    def _right_without(self, prefix: str) -> tuple[int, ...]:
+        found = (r.context.removeprefix(prefix) for r in self.readings if r.context.startswith(prefix) and r.is_right)
+        return tuple(map(int, found))
+
+
+@dataclass(frozen=True, slots=True)
 class Round:
-    """One candidate and the verdicts on exactly that text; a revision opens the next round (index 0 is the draft)."""
+    """One candidate and the verdicts on exactly that text; a revision opens the next round (index 0 is the draft).
+
+    `proof` is there where one was asked for and the panel had agreed; what follows from it is among the verdicts.
+    """
 
     index: int
     candidate: Candidate
     verdicts: tuple[Verdict, ...] = ()
+    proof: Proof | None = None
 
     @property
     def accepted(self) -> bool:

@@ -1,4 +1,4 @@
-"""The paper's loop for one section: draft, check, judge, revise, until all reviewers accept the same text.
+"""The paper's loop for one section: draft, check, judge, prove, revise, until all reviewers accept the same text.
 
 Source: Grzywinski et al. 2023, arXiv:2311.16338, sections 3.1.2 and 3.2.
 """
@@ -12,7 +12,8 @@ from generation import checks
 from generation.checks import CheckLevel
 from generation.errors import Abstention, UsageError
 from generation.llm import Chat
-from generation.records import Candidate, Outcome, Round, Section, Verdict
+from generation.proof import Prover
+from generation.records import Candidate, Outcome, Proof, Round, Section, Verdict
 
 MAX_REVISIONS = 5  # Grzywinski et al. 2023, section 3.1.2
 
@@ -46,16 +47,18 @@ async def refine(
     chat: Chat | None = None,
     check_level: CheckLevel = "all",
     max_revisions: int = MAX_REVISIONS,
+    prover: Prover | None = None,
     on_draft: Callable[[int, Candidate], None] = lambda index, candidate: None,
     on_verdict: Callable[[int, Verdict], None] = lambda index, verdict: None,
 ) -> AsyncIterator[Round]:
     """Yield the rounds of one section as they finish; the last one is accepted or the loop ran out of revisions.
 
     A candidate that breaks a check goes back to the generator without asking the panel, whose reviewers otherwise judge
-    in parallel. `on_draft` and `on_verdict` are told at once what a page may want to show before the round is over.
+    in parallel. What they all accept is put to the `prover`, if there is one, and goes back too if it fails. `on_draft`
+    and `on_verdict` are told at once what a page may want to show before the round is over.
     Raises what generator and reviewers raise; `run.finish` turns that into an outcome.
     """
-    if not panel:
+    if not panel and prover is None:
         raise UsageError("The panel has no reviewer, so nothing could be accepted; add one to the prompt set.")
     rounds: list[Round] = []
     while len(rounds) <= max_revisions:
@@ -67,7 +70,12 @@ async def refine(
             on_verdict(index, verdict)
         if all(v.is_quality for v in verdicts):
             verdicts += await _judged(section, candidate, panel, chat, partial(on_verdict, index))
-        rounds.append(Round(index, candidate, verdicts))
+        proof: Proof | None = None
+        if prover is not None and all(v.is_quality for v in verdicts):
+            proof = await prover.prove(section, candidate, chat)
+            verdicts += (prover.verdict(proof),)
+            on_verdict(index, verdicts[-1])
+        rounds.append(Round(index, candidate, verdicts, proof))
         yield rounds[-1]
         if rounds[-1].accepted:
             return

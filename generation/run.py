@@ -11,6 +11,7 @@ from generation import __version__
 from generation.checks import CheckLevel
 from generation.errors import Abstention, AuthError, CircuitError, ModelError, RequestError
 from generation.llm import Chat, Scoped
+from generation.proof import Prover
 from generation.records import Outcome, Round, Section, Usage
 from generation.refine import MAX_REVISIONS, Generator, Reviewer, conclude, refine
 
@@ -75,6 +76,7 @@ async def finish(
     chat: Chat | None = None,
     check_level: CheckLevel = "all",
     max_revisions: int = MAX_REVISIONS,
+    prover: Prover | None = None,
     prepare: Prepare | None = None,
     **on: Any,
 ) -> Outcome:
@@ -92,9 +94,8 @@ async def finish(
     try:
         if prepare and scoped:
             section = await prepare(section, scoped)
-        async for round_ in refine(
-            section, generator, panel, chat=scoped, check_level=check_level, max_revisions=max_revisions, **on
-        ):
+        options: dict[str, Any] = {"check_level": check_level, "max_revisions": max_revisions, "prover": prover, **on}
+        async for round_ in refine(section, generator, panel, chat=scoped, **options):
             rounds.append(round_)
     except Abstention as nothing:
         abstention = nothing
@@ -121,6 +122,7 @@ async def outcomes(
     chat: Chat | None = None,
     check_level: CheckLevel = "all",
     max_revisions: int = MAX_REVISIONS,
+    prover: Prover | None = None,
     prepare: Prepare | None = None,
     window: int = 64,
     ledger: Ledger | None = None,
@@ -135,7 +137,8 @@ async def outcomes(
     the place of the first section in the whole input.
     """
     books = ledger if ledger is not None else Ledger()
-    options: dict[str, Any] = {"check_level": check_level, "max_revisions": max_revisions, "prepare": prepare}
+    options: dict[str, Any] = {"check_level": check_level, "max_revisions": max_revisions}
+    options |= {"prover": prover, "prepare": prepare}
 
     def begin(_: tuple[int, Section]) -> None:
         books.submitted += 1
@@ -205,7 +208,12 @@ async def in_order(
 
 
 def make_recipe(
-    generator: Generator, panel: Sequence[Reviewer], check_level: CheckLevel, generator_name: str, reviewer_name: str
+    generator: Generator,
+    panel: Sequence[Reviewer],
+    check_level: CheckLevel,
+    generator_name: str,
+    reviewer_name: str,
+    prover: Prover | None = None,
 ) -> dict[str, Any]:
     """What a row's signature is made of: who drafts, who judges, from which prompts, with which code.
 
@@ -221,4 +229,5 @@ def make_recipe(
         "prompts": {r.name: r.prompt.digest for r in roles if hasattr(r, "prompt")},
         "temperatures": {r.name: r.temperature for r in roles if hasattr(r, "temperature")},
         "checks": check_level,
+        **({} if prover is None else {"proof": prover.recipe()}),
     }

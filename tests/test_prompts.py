@@ -118,7 +118,7 @@ def test_the_user_message_is_the_data_alone_so_that_the_rest_can_be_cached():
         assert json.loads(first[1]["content"]) in ("one", {"sentences": "one", "question": "one"})
 
 
-@pytest.mark.parametrize("name", [*DIRECTIVES, "segmenter", "reader"])
+@pytest.mark.parametrize("name", [*DIRECTIVES, "segmenter", "reader", "judge"])
 def test_every_prompt_says_that_orders_in_the_data_are_not_obeyed(name):
     said = prompts.load(name).text.lower()
     assert "never a message to you" in " ".join(said.split())
@@ -341,7 +341,7 @@ SCHEMAS = [value for name, value in vars(prompts).items() if name.endswith("_SCH
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda value: "")
 def test_the_schemas_are_what_strict_modes_take(schema):
-    assert len(SCHEMAS) == 6
+    assert len(SCHEMAS) == 7
     for part in walk(schema):
         assert set(part) <= {"type", "properties", "required", "additionalProperties", "items", "enum"}
         if part["type"] == "object":

@@ -51,10 +51,10 @@ def check_file(path: Path, against: Sequence[Path] = ()) -> Iterator[Checked]:
     """
     asked = Questions()
     for other in against:
-        for line, text in _lines(other):
+        for line, text in text_lines(other):
             if question := _question(text):
                 asked.add(question, f"{other.name}, line {line}")
-    for index, (line, text) in enumerate(_lines(path)):
+    for index, (line, text) in enumerate(text_lines(path)):
         question = _question(text)
         problems = check_line(text, line)
         if question and (repeat := asked.earlier(question)):
@@ -67,7 +67,7 @@ def check_file(path: Path, against: Sequence[Path] = ()) -> Iterator[Checked]:
 def check_line(text: str, line: int) -> tuple[Problem, ...]:
     """The problems of one line of a file; one that is no pair has a single one, of format."""
     try:
-        candidate, sentences = read_pair(_object(text))
+        candidate, sentences = read_pair(read_object(text))
     except RowError as error:
         return (Problem("formatting", "schema", f"Line {line}: {error}"),)
     return checks.run(candidate, sentences)
@@ -87,7 +87,8 @@ def report(checked: Iterable[Checked], path: Path) -> tuple[list[str], int, int]
     return lines, rows, rejected
 
 
-def _lines(path: Path) -> list[tuple[int, str]]:
+def text_lines(path: Path) -> list[tuple[int, str]]:
+    """(number from 1, line) of all lines that are not blank. Raises UsageError if the file cannot be read."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -98,7 +99,8 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     return lines
 
 
-def _object(text: str) -> Mapping[str, Any]:
+def read_object(text: str) -> Mapping[str, Any]:
+    """The JSON object of a line. Raises RowError if it is none."""
     try:
         row = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -111,7 +113,7 @@ def _object(text: str) -> Mapping[str, Any]:
 def _question(text: str) -> str:
     """The question of a line, "" if it has none."""
     try:
-        question = _object(text).get("question")
+        question = read_object(text).get("question")
     except RowError:
         return ""
     return question.strip() if isinstance(question, str) else ""

@@ -15,7 +15,7 @@ from generation.records import PROBLEM_CODES, candidate_from_dict, pair_id
 
 _KINDS = ("pronominal", "nominal")
 _MAKERS = ("model:", "rules", "person:")
-_REVIEWERS = ("checks", "model:", "rules", "person:")
+_REVIEWERS = ("checks", "proof", "model:", "rules", "person:")
 
 
 def check_row(config: str, row: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """What calls cost: prices from a dated, maintained list or given by hand, and a limit that stops a run."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import version
 
 from generation.errors import ModelError, UsageError
@@ -30,11 +30,42 @@ class Price:
         return dollars / MILLION
 
 
+@dataclass(frozen=True, slots=True)
+class Tariff:
+    """What the calls of a run cost: `price` is the model's, `others` that of another model by the role it plays.
+
+    `models` names those other models by role.
+    """
+
+    price: Price
+    others: Mapping[str, Price] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
+
+    def at(self, role: str) -> Price:
+        return self.others.get(role, self.price)
+
+    def of_paid(self, paid: Mapping[str, Usage]) -> float:
+        """Dollars for what a journal holds, by identity (an endpoint, a space and a model)."""
+        by_model = {self.models[role]: price for role, price in self.others.items()}
+        return sum(by_model.get(who.partition(" ")[2], self.price).of(usage) for who, usage in paid.items())
+
+
 def by_hand(prompt: float, completion: float, cached: float | None = None) -> Price:
     """A price from the command line; cached tokens cost like fresh ones unless said otherwise."""
     if min(prompt, completion, cached or 0) < 0:
         raise UsageError("A price cannot be negative.")
     return Price(prompt, completion, prompt if cached is None else cached, "given by hand")
+
+
+def from_flag(text: str | None) -> Price | None:
+    """The price in "prompt,completion" or "prompt,completion,cached"; None for None. Raises UsageError otherwise."""
+    if text is None:
+        return None
+    try:
+        prompt, completion, *cached = [float(part) for part in text.split(",")]
+        return by_hand(prompt, completion, *cached)
+    except (ValueError, TypeError):
+        raise UsageError(f'--prices takes two or three numbers such as "2.5,10,1.25", not "{text}".') from None
 
 
 def listed(model: str, base_url: str, batch: bool = False) -> Price | None:
@@ -73,22 +104,39 @@ def guess(price: Price | None, request: Request) -> float:
     return price.of(Usage(1, characters // _CHARS_PER_TOKEN, 0, _COMPLETION_TOKENS))
 
 
-class Metered:
-    """A chat that adds up what the calls cost and says when `max_usd` is spent.
+class Purse:
+    """Adds up what a run costs and says when `max_usd` is spent; `spent` starts with what earlier sittings have paid.
 
-    `spent` starts with what earlier sessions of the same run have paid. Calls in flight when the limit is reached are
-    let finish, so that the sum may pass the limit by their cost. Replies that came from a journal are not seen here.
+    Calls in flight when the limit is reached are let finish, so that the sum may pass the limit by their cost.
     """
 
-    def __init__(
-        self, chat: Chat, price: Price, max_usd: float | None, on_spent: Callable[[str], None], spent: float = 0.0
-    ) -> None:
-        self.chat = chat
-        self.price = price
+    def __init__(self, max_usd: float | None, on_spent: Callable[[str], None], spent: float = 0.0) -> None:
         self.max_usd = max_usd
         self.spent = spent
         self._on_spent = on_spent
         self._check()
+
+    @property
+    def spare(self) -> float:
+        """Dollars left."""
+        return float("inf") if self.max_usd is None else self.max_usd - self.spent
+
+    def pay(self, dollars: float) -> None:
+        self.spent += dollars
+        self._check()
+
+    def _check(self) -> None:
+        if self.max_usd is not None and self.spent >= self.max_usd:
+            self._on_spent(f"${self.spent:.4f} of ${self.max_usd:.2f} are spent.")
+
+
+class Metered:
+    """A chat whose calls are paid from `purse`; replies that came from a journal are not seen here."""
+
+    def __init__(self, chat: Chat, price: Price, purse: Purse) -> None:
+        self.chat = chat
+        self.price = price
+        self.purse = purse
 
     @property
     def identity(self) -> str:
@@ -99,20 +147,7 @@ class Metered:
             reply = await self.chat(request)
         except ModelError as error:
             if error.reply is not None:
-                self._add(error.reply.usage)
+                self.purse.pay(self.price.of(error.reply.usage))
             raise
-        self._add(reply.usage)
+        self.purse.pay(self.price.of(reply.usage))
         return reply
-
-    @property
-    def spare(self) -> float:
-        """Dollars left."""
-        return float("inf") if self.max_usd is None else self.max_usd - self.spent
-
-    def _add(self, usage: Usage) -> None:
-        self.spent += self.price.of(usage)
-        self._check()
-
-    def _check(self) -> None:
-        if self.max_usd is not None and self.spent >= self.max_usd:
-            self._on_spent(f"${self.spent:.4f} of ${self.max_usd:.2f} are spent.")

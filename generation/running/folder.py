@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -32,7 +32,7 @@ class RunFolder:
 
     `resume` "if-possible" goes on with what the folder holds, "always" insists that there is something, "never" throws
     it away. Raises UsageError where another process is at work in the folder, or where a setting differs from that of
-    the run in it, naming the difference. `table` gets the same rows.
+    the run in it, naming the difference. `table` gets the same rows. `row_of` writes other lines than `outcome_row`.
     """
 
     def __init__(
@@ -42,12 +42,14 @@ class RunFolder:
         settings: Mapping[str, Any] | None = None,
         resume: Resume = "if-possible",
         table: "Table | None" = None,
+        row_of: Callable[[Outcome], dict[str, Any]] | None = None,
     ):
         self.path = path
         self.recipe = recipe
         self.settings = json.loads(json.dumps(settings or {}))
         self._resume = resume
         self._table = table
+        self._row_of = row_of or (lambda outcome: outcome_row(outcome, recipe))
         self._lock = FileLock(path / ".lock")
         self._files: dict[str, IO[str]] = {}
 
@@ -145,7 +147,7 @@ class RunFolder:
     def add(self, outcome: Outcome) -> None:
         """Write a finished outcome; a pending one has no file, the journal holds what was paid for it."""
         if outcome.status in FILES:
-            row = outcome_row(outcome, self.recipe)
+            row = self._row_of(outcome)
             json.dump(row, self._files[outcome.status], ensure_ascii=False)
             self._files[outcome.status].write("\n")
             if self._table is not None:
@@ -170,11 +172,13 @@ class RunFolder:
 def outcome_row(outcome: Outcome, recipe: Mapping[str, Any]) -> dict[str, Any]:
     """One line of a run's files: the dataset's columns where there is a candidate, and all that led to it."""
     section = outcome.section
+    proof = outcome.rounds[-1].proof if outcome.rounds else None
     how = {
         "reason": outcome.reason,
         "problems": list(outcome.problems),
         "error": outcome.error,
         "rounds": [asdict(r) for r in outcome.rounds],
+        "proof": [asdict(reading) for reading in proof.readings] if proof else [],
         "usage": {role: asdict(u) for role, u in sorted(outcome.usage.items())},
         "segmenter": section.segmenter,
         "source": asdict(section.source),

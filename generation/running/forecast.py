@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 from generation.panel import ModelGenerator, shown_to_reviewer
 from generation.prompts import Prompt, as_data
+from generation.proof import contexts
 from generation.records import Candidate, Section, Usage
-from generation.running.budget import Price
+from generation.running.budget import Tariff
 from generation.running.session import Cast
 
 ROUNDS = 1.5
@@ -13,22 +14,28 @@ ROUNDS = 1.5
 _CHARACTERS_PER_TOKEN = 4
 _CANDIDATE_TOKENS = 160  # question, answer, indices and two labelled coreferences
 _VERDICT_TOKENS = 110
+_ANSWER_TOKENS = 60
 _SAMPLE = Candidate("What does the law that the example names require of a company?", "a yearly report", (0, 2))
 
 
-def forecast(sections: Iterable[Section], cast: Cast, price: Price | None) -> str:
+def forecast(sections: Iterable[Section], cast: Cast, tariff: Tariff | None) -> str:
     """A sentence or two on all of `sections`, which are read through; a guess, within a factor of about two."""
-    count, usage = 0, Usage()
+    count, drafting, reading = 0, Usage(), Usage()
     for section in sections:
         count += 1
-        usage += of_section(section, cast)
+        drafting += of_section(section, cast)
+        reading += of_proof(section, cast)
+    usage = drafting + reading
     if not cast.model:
         return f"{count} sections; rules ask no model and cost nothing."
     tokens = f"{usage.prompt_tokens:,} prompt and {usage.completion_tokens:,} completion tokens"
     text = f"{count} sections: about {usage.calls:,} calls, {tokens}"
-    if price is None:
+    if reading.calls:
+        text += f", {reading.calls:,} of the calls for the proof"
+    if tariff is None:
         return f"{text}; no price is known for {cast.model} (--prices IN,OUT gives one)."
-    return f"{text}, about ${price.of(usage):.2f} (prices: {price.source})."
+    dollars = tariff.price.of(drafting) + tariff.at("reader").of(reading)
+    return f"{text}, about ${dollars:.2f} (prices: {tariff.price.source})."
 
 
 def of_section(section: Section, cast: Cast) -> Usage:
@@ -46,3 +53,14 @@ def of_section(section: Section, cast: Cast) -> Usage:
         prompt_tokens=round(ROUNDS * (instructions + calls * shown)),
         completion_tokens=round(ROUNDS * completion),
     )
+
+
+def of_proof(section: Section, cast: Cast) -> Usage:
+    """The calls and tokens of one proof a section: what fails once is mostly proven or given up before the panel."""
+    prompt = getattr(cast.prover.reader, "prompt", None) if cast.prover else None
+    if prompt is None:
+        return Usage()
+    texts = [s.text for s in section.sentences]
+    shown = contexts(len(texts), _SAMPLE.required_sentence_indices).values()
+    characters = sum(len(prompt.text) + sum(len(texts[i]) for i in indices) for indices in shown)
+    return Usage(len(shown), round(characters / _CHARACTERS_PER_TOKEN), 0, _ANSWER_TOKENS * len(shown))

@@ -1,7 +1,7 @@
 """`craqan generate` from end to end: articles in, a run's folder out."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,6 +14,7 @@ from generation.articles.sources import Skipped
 from generation.checks import CheckLevel
 from generation.errors import UsageError
 from generation.llm import Chat
+from generation.proving.setup import Proving, prover_of
 from generation.records import Section
 from generation.refine import MAX_REVISIONS, Reviewer
 from generation.run import Ledger, make_recipe
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 MIN_CONFIDENCE = 0.5
 DEFAULT_LIMITS = Limits()
-_NOT_SETTINGS = ("console", "out", "splitter", "limits", "resume", "dry_run", "cluster", "parquet")
+_NOT_SETTINGS = ("console", "out", "splitter", "limits", "resume", "dry_run", "cluster", "parquet", "prove")
 
 
 def default_folder(addresses: Sequence[str]) -> Path:
@@ -99,12 +100,14 @@ def generate(
     dry_run: bool = False,
     cluster: Cluster | None = None,
     parquet: str = "",
+    prove: Proving | None = None,
 ) -> Ledger:
     """Run the loop over every chosen section; write accepted, rejected and failed pairs and run.json under `out`.
 
     `inputs` are addresses as `sources.read_source` takes them, or all of them URLs of Parquet files as
     `table.read_sections` takes them. `parquet` is a folder, as a URL, for the same rows in Parquet; `cluster` does the
-    work in place of this process. Without a `model` the embedded default plays all roles.
+    work in place of this process. `prove` puts what the panel accepts to a reader. Without a `model` the embedded
+    default plays all roles.
     `dry_run` only says what would be asked and what it would cost. Progress and a summary go to `console`. Raises
     UsageError for a wrong call, CorpusError if nothing is left to work on, CircuitError if going on was hopeless; after
     each of them the same call goes on where this one stopped.
@@ -118,6 +121,9 @@ def generate(
     else:
         _refuse_without_model(base_url=base_url, prompts=prompt_folder, panel_joint=joint, **_model_limits(limits))
         cast = rules_cast(segmenter, min_confidence)
+    if prove:
+        cast = replace(cast, prover=prover_of(prove, model, prompt_folder), others=prove.models)
+        settings["prove"] = asdict(prove)
     skipped: list[Skipped] = []
     chosen = _read(
         inputs,
@@ -133,9 +139,10 @@ def generate(
         chosen = without_duplicates(chosen, skipped.append)
     session = Session(cast, limits, console, check_level=check_level, max_revisions=max_revisions, cluster=cluster)
     if dry_run:
-        console.print(forecast(islice(chosen, limits.max_candidates), cast, session.known_price()), soft_wrap=True)
+        console.print(forecast(islice(chosen, limits.max_candidates), cast, session.known_prices()), soft_wrap=True)
         return session.books
-    recipe = make_recipe(cast.generator, cast.reviewers, check_level, cast.generator_name, cast.reviewer_name)
+    names = (cast.generator_name, cast.reviewer_name)
+    recipe = make_recipe(cast.generator, cast.reviewers, check_level, *names, cast.prover)
     with RunFolder(out, recipe, settings, resume, _table(parquet)) as folder:
         session.work(chosen, folder, skipped)
     report(console, out, session, skipped)

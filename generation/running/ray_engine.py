@@ -20,7 +20,7 @@ from generation.journal import Journal
 from generation.records import Outcome, Section
 from generation.run import Ledger, in_order
 from generation.running import journals
-from generation.running.budget import Price
+from generation.running.budget import Tariff
 from generation.running.journals import ClosedJournal
 from generation.running.ray_worker import Report, Share, Worker
 
@@ -69,7 +69,7 @@ class Crew:
         *,
         workers: int,
         address: str = "",
-        price: Price | None = None,
+        tariff: Tariff | None = None,
         spent: Callable[[str], None],
         notify: Callable[[str], None],
     ) -> None:
@@ -84,7 +84,7 @@ class Crew:
         self._folder = folder.resolve()
         self._workers = workers
         self._address = address
-        self._price = price
+        self._tariff = tariff
         self._on_spent = spent
         self._notify = notify
         self._told: set[str] = set()
@@ -249,16 +249,16 @@ class Crew:
             self._check_budget()
 
     def _worth(self, path: Path) -> float:
-        if self._price is None:
+        if self._tariff is None:
             return 0.0
         with ClosedJournal(path) as journal:
-            return sum(self._price.of(usage) for usage in journal.paid().values())
+            return self._tariff.of_paid(journal.paid())
 
     def _hired(self, number: int) -> _Seat:
         path = self._folder / f"journal-{next(self._numbers)}.sqlite"
         share = Share.of(self._limits, self._workers, number)
         remote = self._ray.remote(Worker, self._at_once + 4)
-        actor = remote.remote(self._cast, self._options, share, self._price, path)
+        actor = remote.remote(self._cast, self._options, share, self._tariff, path)
         return _Seat(number, actor, path)
 
     def _tell(self, note: str) -> None:

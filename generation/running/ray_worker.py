@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from generation.client.admission import Admission
 from generation.errors import CraqanError
 from generation.journal import Journal, Journaled
-from generation.llm import Chat, OpenAIChat
+from generation.llm import Chat, OpenAIChat, Routed
 from generation.records import Outcome, Section
 from generation.run import outcomes
 from generation.running import journals
-from generation.running.budget import Metered, Price
+from generation.running.budget import Metered, Purse, Tariff
 from generation.running.journals import ClosedJournal, Recalled
 
 if TYPE_CHECKING:
@@ -56,41 +56,42 @@ class Worker:
         cast: "Cast",
         options: dict[str, Any],
         share: Share,
-        price: Price | None,
+        tariff: Tariff | None,
         journal: Path,
     ) -> None:
         self._cast = cast
         self._options = options
         self._share = share
-        self._price = price
+        self._tariff = tariff
         self._path = journal
         self._closed: dict[Path, ClosedJournal] = {}
         self._notes: list[str] = []
         self._stack = AsyncExitStack()
         self._connecting = asyncio.Lock()
         self._chat: Chat | None = None
-        self._admission: Admission | None = None
-        self._metered: Metered | None = None
+        self._doors: list[Admission] = []
+        self._purse = Purse(None, lambda reason: None)
 
     async def _connect(self) -> Chat:
-        """Closed journals around a journal around the budget around admission around the live client."""
+        """For each model: closed journals around a journal around the budget around admission around a live client."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._stack.enter_context(journals.lock_of(self._path).acquire(timeout=0))
         journal = self._stack.enter_context(Journal(self._path))
+        chat = await self._connect_to(self._cast.model, "", journal)
+        others = {role: await self._connect_to(model, role, journal) for role, model in self._cast.others.items()}
+        return Routed(chat, others) if others else chat
+
+    async def _connect_to(self, model: str, role: str, journal: Journal) -> Chat:
+        share = self._share
         live = OpenAIChat(
-            self._cast.model,
-            self._cast.base_url or None,
-            timeout=self._share.timeout,
-            retries=0,
-            notify=self._notes.append,
+            model, self._cast.base_url or None, timeout=share.timeout, retries=0, notify=self._notes.append
         )
         await self._stack.enter_async_context(live)
-        door: Chat
-        door = self._admission = Admission(
-            live, self._share.calls, rpm=self._share.rpm, tpm=self._share.tpm, notify=self._notes.append
-        )
-        if self._price is not None:
-            door = self._metered = Metered(door, self._price, None, lambda reason: None)
+        admission = Admission(live, share.calls, rpm=share.rpm, tpm=share.tpm, notify=self._notes.append)
+        self._doors.append(admission)
+        door: Chat = admission
+        if self._tariff is not None:
+            door = Metered(admission, self._tariff.at(role), self._purse)
         return Recalled(Journaled(door, journal), self._closed.values())
 
     def _recall(self, closed: Sequence[Path]) -> None:
@@ -118,6 +119,7 @@ class Worker:
                 cast.reviewers,
                 chat=self._chat,
                 prepare=cast.prepare,
+                prover=cast.prover,
                 window=len(sections),
                 first=first,
                 **self._options,
@@ -126,14 +128,14 @@ class Worker:
                 found.append(outcome)
         except CraqanError as error:
             failure = error
-        stopped = self._admission.stopped if self._admission else None
-        spent = self._metered.spent if self._metered else 0.0
+        stopped = next((door.stopped for door in self._doors if door.stopped is not None), None)
+        spent = self._purse.spent
         return Report(found, spent, self._notes, str(stopped or ""), failure)
 
     async def stop(self, reason: str) -> None:
         """Let no further call out."""
-        if self._admission is not None:
-            self._admission.stop(reason)
+        for door in self._doors:
+            door.stop(reason)
 
     async def close(self) -> None:
         """Close connections and journal."""

@@ -3,9 +3,9 @@
 import asyncio
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,8 @@ from generation.articles.sources import Skipped
 from generation.checks import CheckLevel
 from generation.client.transport import endpoint
 from generation.errors import CircuitError, UsageError
-from generation.llm import Chat
+from generation.llm import Chat, Routed
+from generation.proof import Prover
 from generation.records import Outcome, Section
 from generation.refine import MAX_REVISIONS, Generator, Reviewer
 from generation.run import Ledger, Prepare, outcomes
@@ -47,6 +48,9 @@ class Cast:
     base_url: str = ""
     prepare: Prepare | None = None
     notes: Sequence[str] = ()
+    prover: Prover | None = None
+    others: Mapping[str, str] = field(default_factory=dict)
+    """Models by role ("reader", "judge") that play it in place of `model`, behind the same server."""
 
 
 @dataclass(frozen=True)
@@ -104,23 +108,28 @@ class Session:
         self.options: dict[str, Any] = {"check_level": check_level, "max_revisions": max_revisions}
         self.live = Ledger()  # as sections begin and end, in whatever order
         self.books = Ledger()  # as they are written, in input order
-        self.price = limits.prices
+        self.tariff: budget.Tariff | None = None
         self.stopped = ""
         self.failure: CircuitError | None = None
-        self._metered: budget.Metered | None = None
-        self._admission: Admission | BatchChat | Crew | None = None
+        self._purse: budget.Purse | None = None
+        self._doors: list[Admission | BatchChat | Crew] = []
+        if limits.prices is not None:
+            self.known_prices()
         if limits.batch and not cast.model:
             raise UsageError("--batch asks a model; add --model NAME.")
         if limits.batch and cluster is not None:
             raise UsageError("--batch needs no cluster: leave out --engine ray, or ask live.")
-        if limits.max_usd is not None and cast.model and self.known_price() is None:
-            raise UsageError(f"No price is known for {cast.model}, so --max-usd cannot be kept; give --prices IN,OUT.")
+        if limits.batch and cast.others:
+            raise UsageError("A batch job has one model: leave out --batch, or the reader's and judge's own models.")
+        if limits.max_usd is not None and cast.model and self.known_prices() is None:
+            names = " or ".join(dict.fromkeys((cast.model, *cast.others.values())))
+            raise UsageError(f"No price is known for {names}, so --max-usd cannot be kept; give --prices IN,OUT.")
 
     def stop(self, reason: str) -> None:
         """Begin nothing new; calls that are out are let finish and kept."""
         self.stopped = self.stopped or reason
-        if self._admission is not None:
-            self._admission.stop(reason)
+        for door in self._doors:
+            door.stop(reason)
 
     def work(self, sections: Iterable[Section], folder: RunFolder, skipped: Sequence[Skipped] = ()) -> None:
         """Run the loop on all `sections`, write into `folder` and close it."""
@@ -129,7 +138,7 @@ class Session:
         with Progress(self.console, self.live) as progress:
             asyncio.run(self._run(islice(sections, self.limits.max_candidates), folder, progress, notes))
         self.books.submitted = self.live.submitted
-        self.known_price()
+        self.known_prices()
         folder.close(
             {
                 "craqan_version": __version__,
@@ -146,15 +155,16 @@ class Session:
 
     def cost(self) -> dict[str, Any] | None:
         """Dollars of the whole run, this sitting and earlier ones; None without a model or a price."""
-        if self.price is None or not self.cast.model:
+        if self.tariff is None or not self.cast.model:
             return None
-        by_role = {role: round(self.price.of(usage), 6) for role, usage in sorted(self.books.usage.items())}
+        by_role = {r: round(self.tariff.at(r).of(usage), 6) for r, usage in sorted(self.books.usage.items())}
         accepted = self.books.counts["accepted"]
         return {
             "usd": round(sum(by_role.values()), 6),
             "usd_by_role": by_role,
             "usd_per_accepted": round(sum(by_role.values()) / accepted, 6) if accepted else None,
-            "prices": asdict(self.price),
+            "prices": asdict(self.tariff.price),
+            **{f"prices_{role}": asdict(price) for role, price in self.tariff.others.items()},
         }
 
     async def _run(self, sections: Iterable[Section], folder: RunFolder, progress: Progress, notes: list[str]) -> None:
@@ -167,8 +177,8 @@ class Session:
                 self.books.add(outcome)
                 if self._is_target_reached():
                     self.stop(f"{self.limits.accept} pairs are accepted.")
-            if self._admission is not None and self._admission.stopped is not None and not self.stopped:
-                self.failure = self._admission.stopped
+            if not self.stopped and (failures := self._failures()):
+                self.failure = failures[0]
                 self.stopped = str(self.failure)
 
     async def _outcomes(
@@ -197,6 +207,7 @@ class Session:
             self.cast.reviewers,
             chat=chat,
             prepare=self.cast.prepare,
+            prover=self.cast.prover,
             window=self.limits.window,
             **hooks,
             **self.options,
@@ -218,68 +229,95 @@ class Session:
             folder.path,
             workers=cluster.workers,
             address=cluster.address,
-            price=self.price,
+            tariff=self.tariff,
             spent=self.stop,
             notify=note,
         )
-        self._admission = crew
+        self._doors = [crew]
         return await stack.enter_async_context(crew)
 
     async def _connect(
         self, stack: AsyncExitStack, folder: RunFolder, progress: Progress, note: Callable[[str], None]
     ) -> Chat:
-        """Journal around budget around admission around the live client: what is stored costs and waits for nothing."""
+        """Journal around budget around admission around the live client: what is stored costs and waits for nothing.
+
+        One such row for each model, with one journal and one budget.
+        """
         from generation.journal import Journal, Journaled
 
         journal = stack.enter_context(Journal(folder.journal_path))
-        connect = self._connect_batch if self.limits.batch else self._connect_live
-        self._admission = door = await connect(stack, folder, journal, note)
-        progress.watch(door)
-        if self.price is None:
+        if self.tariff is not None:
+            self._purse = budget.Purse(self.limits.max_usd, self.stop, self.tariff.of_paid(journal.paid()))
+
+        async def connected(model: str, role: str = "") -> Chat:
+            connect = self._connect_batch if self.limits.batch else self._connect_live
+            door: Chat = await connect(stack, folder, journal, note, model)
+            if self.tariff is not None and self._purse is not None:
+                door = budget.Metered(door, self.tariff.at(role), self._purse)
             return Journaled(door, journal)
-        spent = sum(self.price.of(usage) for usage in journal.paid().values())
-        self._metered = budget.Metered(door, self.price, self.limits.max_usd, self.stop, spent)
-        return Journaled(self._metered, journal)
+
+        chat = await connected(self.cast.model)
+        progress.watch(self._doors[0])
+        others = {role: await connected(model, role) for role, model in self.cast.others.items()}
+        return Routed(chat, others) if others else chat
 
     async def _connect_live(
-        self, stack: AsyncExitStack, folder: RunFolder, journal: "Journal", note: Callable[[str], None]
+        self, stack: AsyncExitStack, folder: RunFolder, journal: "Journal", note: Callable[[str], None], model: str
     ) -> "Admission":
         from generation.client.admission import Admission
         from generation.llm import OpenAIChat
 
         limits, cast = self.limits, self.cast
         _refuse_open_batches(folder, journal)
-        live = OpenAIChat(cast.model, cast.base_url or None, timeout=limits.timeout, retries=0, notify=note)
+        live = OpenAIChat(model, cast.base_url or None, timeout=limits.timeout, retries=0, notify=note)
         await stack.enter_async_context(live)
-        return Admission(live, limits.concurrency, rpm=limits.rpm, tpm=limits.tpm, notify=note)
+        admission = Admission(live, limits.concurrency, rpm=limits.rpm, tpm=limits.tpm, notify=note)
+        self._doors.append(admission)
+        return admission
 
     async def _connect_batch(
-        self, stack: AsyncExitStack, folder: RunFolder, journal: "Journal", note: Callable[[str], None]
+        self, stack: AsyncExitStack, folder: RunFolder, journal: "Journal", note: Callable[[str], None], model: str
     ) -> "BatchChat":
         from generation.client.batch import BatchChat
 
         chat = BatchChat(
-            self.cast.model,
+            model,
             self.cast.base_url or None,
             journal=journal,
             folder=folder.batches_path,
             timeout=self.limits.timeout,
-            cost=lambda request: budget.guess(self.price, request),
-            spare=lambda: self._metered.spare if self._metered else float("inf"),
+            cost=lambda request: budget.guess(self.tariff.price if self.tariff else None, request),
+            spare=lambda: self._purse.spare if self._purse else float("inf"),
             notify=note,
         )
+        self._doors.append(chat)
         return await stack.enter_async_context(chat)
 
-    def known_price(self) -> budget.Price | None:
-        """The price given by hand, else the listed one; looked up late, since the list takes half a second to load."""
-        if self.price is None and self.cast.model:
-            self.price = budget.listed(self.cast.model, endpoint(self.cast.base_url), self.limits.batch)
-        return self.price
+    def known_prices(self) -> budget.Tariff | None:
+        """The prices listed, or that given by hand for all models; None if one is not known.
+
+        Looked up late, since the list takes half a second to load.
+        """
+        cast, by_hand = self.cast, self.limits.prices
+        if self.tariff is None and cast.model:
+            models = {"": cast.model, **cast.others}
+            url = endpoint(cast.base_url)
+            found = {r: by_hand or budget.listed(model, url, self.limits.batch) for r, model in models.items()}
+            known = {role: price for role, price in found.items() if price is not None}
+            if len(known) == len(models):
+                self.tariff = budget.Tariff(known.pop(""), known, cast.others)
+        return self.tariff
+
+    def _failures(self) -> list[CircuitError]:
+        return [door.stopped for door in self._doors if door.stopped is not None]
 
     def _is_over(self) -> bool:
         accept = self.limits.accept
-        has_failed = self._admission is not None and self._admission.stopped is not None
-        return bool(self.stopped) or has_failed or (accept is not None and self.live.counts["accepted"] >= accept)
+        return (
+            bool(self.stopped)
+            or bool(self._failures())
+            or (accept is not None and self.live.counts["accepted"] >= accept)
+        )
 
     def _is_target_reached(self) -> bool:
         return self.limits.accept is not None and self.books.counts["accepted"] >= self.limits.accept

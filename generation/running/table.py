@@ -169,17 +169,20 @@ def _schema() -> Any:
     names = ("question", "answer", "required_sentence_indices", "coreferences", "derivation")
     words = pa.list_(pa.string())
     text = [("reviewer", pa.string()), ("is_quality", pa.bool_()), ("reason", pa.string()), ("problems", words)]
+    reading = pa.struct([("context", pa.string()), ("answer", pa.string()), ("is_right", pa.bool_())])
     round_ = [("index", pa.int32()), ("candidate", pa.struct([pair.field(n) for n in names]))]
+    proof = pa.struct([("reader", pa.string()), ("readings", pa.list_(reading))])
     counts = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens")
     more = {
         "status": pa.string(),
         "reason": pa.string(),
         "problems": words,
         "error": pa.string(),
-        "rounds": pa.list_(pa.struct([*round_, ("verdicts", pa.list_(pa.struct(text)))])),
+        "rounds": pa.list_(pa.struct([*round_, ("verdicts", pa.list_(pa.struct(text))), ("proof", proof)])),
         "usage": pa.list_(pa.struct([("role", pa.string()), *((c, pa.int64()) for c in counts)])),
         "segmenter": pa.string(),
         "source": pa.struct([(n, pa.string()) for n in ("url", "license", "revision", "retrieved_at")]),
         "recipe": pa.string(),
+        "proof": pa.list_(reading),
     }
     return pa.schema([*pair, *(pa.field(name, kind) for name, kind in more.items())])

@@ -1,0 +1,83 @@
+"""`craqan prove` and `craqan audit`: experiments on pairs that are there already, and what the judges are worth."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+progress = Console(stderr=True)
+
+File = Annotated[
+    Path, typer.Argument(help="Pairs: JSONL or Parquet, a run's folder, or a folder of the dataset (data).")
+]
+
+
+def prove(
+    file: File,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results.", show_default="runs/NAME-proof, after the file")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a pair as well.")] = False,
+    model: Annotated[str, typer.Option(help="Who reads.", show_default="the reader by rules")] = "",
+    base_url: Annotated[str, typer.Option(help="An OpenAI-compatible server.", show_default="OpenAI")] = "",
+    prompts: Annotated[Path | None, typer.Option(help="A prompt set of your own.", show_default="prompts/")] = None,
+    prove_uniqueness: Annotated[
+        bool, typer.Option("--prove-uniqueness", help="Reject where another sentence can stand in for a required one.")
+    ] = False,
+    drop_leaked: Annotated[
+        bool, typer.Option("--drop-leaked", help="Reject what the reader answers without any text.")
+    ] = False,
+    right_f1: Annotated[float, typer.Option(min=0.01, max=1, help="Token F1 from which the reader is right.")] = 0.6,
+    judge_model: Annotated[
+        str, typer.Option(help="A model that says whether other words mean the same.", show_default="none")
+    ] = "",
+    concurrency: Annotated[int, typer.Option(min=1, help="Most calls to the model at a time.")] = 16,
+    rpm: Annotated[
+        float | None, typer.Option(min=0.01, help="Most requests a minute.", show_default="no limit")
+    ] = None,
+    tpm: Annotated[float | None, typer.Option(min=0.01, help="Most tokens a minute.", show_default="no limit")] = None,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for one reply.")] = 60.0,
+    max_usd: Annotated[
+        float | None, typer.Option(min=0, help="Stop when this is spent.", show_default="no limit")
+    ] = None,
+    prices: Annotated[
+        str | None,
+        typer.Option(help="US dollars per million tokens: prompt,completion.", show_default="genai-prices' list"),
+    ] = None,
+    batch: Annotated[bool, typer.Option("--batch", help="Ask in one batch job: for less, within 24 hours.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be asked; stop.")] = False,
+) -> None:
+    """Ask a reader whether each required sentence is needed. Exit code 1 if any pair is not proven.
+
+    The same command again goes on where the last one stopped.
+    """
+    from generation.proving.file import default_folder, matrix, prove_file
+    from generation.proving.setup import Proving
+    from generation.running.budget import from_flag
+    from generation.running.session import Limits
+
+    folder = out or default_folder(file)
+    done = prove_file(
+        file,
+        folder,
+        progress,
+        model=model,
+        base_url=base_url,
+        prompt_folder=prompts,
+        options=Proving(right_f1, prove_uniqueness, drop_leaked, judge_model=judge_model),
+        limits=Limits(concurrency, rpm, tpm, timeout, None, None, max_usd, from_flag(prices), batch),
+        dry_run=dry_run,
+    )
+    if dry_run:
+        return
+    for line in done.lines if as_json else ():
+        print(json.dumps(line, ensure_ascii=False))
+    (progress if as_json else Console()).print(matrix(done.proofs))
+    for row in done.unreadable:
+        progress.print(f"{row}", markup=False, highlight=False, style="yellow", soft_wrap=True)
+    counts = ", ".join(f"{n} {status}" for status, n in done.counts.items() if n)
+    progress.print(f"{counts or 'no pair'}; {len(done.unreadable)} unreadable. Files: {folder}", markup=False)
+    if not done.all_proven:
+        raise typer.Exit(1)
