@@ -90,6 +90,7 @@ def generate(
     ] = None,
     tpm: Annotated[float | None, typer.Option(min=0.01, help="Most tokens a minute.", show_default="no limit")] = None,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for one reply.")] = 60.0,
+    patience: Annotated[float, typer.Option(min=1, help="Stop when no call was answered for so many seconds.")] = 120.0,
     accept: Annotated[
         int | None, typer.Option(min=1, help="Stop at so many accepted pairs.", show_default="no limit")
     ] = None,
@@ -143,7 +144,7 @@ def generate(
     from generation.running.budget import from_flag
 
     addresses = [*(inputs or []), *(f"wikipedia:{title}" for title in wikipedia or [])]
-    pipeline.generate(
+    books = pipeline.generate(
         addresses,
         out or pipeline.default_folder(addresses),
         progress,
@@ -164,7 +165,16 @@ def generate(
         min_confidence=min_confidence,
         max_bytes=int(max_mb * 1_000_000),
         limits=pipeline.Limits(
-            concurrency, rpm, tpm, timeout, accept, max_candidates, max_usd, from_flag(prices), batch
+            concurrency=concurrency,
+            rpm=rpm,
+            tpm=tpm,
+            timeout=timeout,
+            patience=patience,
+            accept=accept,
+            max_candidates=max_candidates,
+            max_usd=max_usd,
+            prices=from_flag(prices),
+            batch=batch,
         ),
         resume=resume,
         dry_run=dry_run,
@@ -172,6 +182,8 @@ def generate(
         parquet=parquet,
         prove=_proving(prove, right_f1, prove_uniqueness, drop_leaked, reader_model, judge_model),
     )
+    if books.submitted and books.counts["failed"] == books.submitted:
+        raise typer.Exit(1)
 
 
 @app.command()

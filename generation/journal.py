@@ -248,7 +248,7 @@ class Journal:
         words = str(error)
         if "locked" in words:
             return JournalError(f"{self.path} is held by another process ({words}); wait for it, then run again.")
-        if "full" in words:
+        if "full" in words or "disk I/O" in words:
             return JournalError(f"No room left to write {self.path} ({words}); free some, then run again to go on.")
         if any(word in words for word in ("malformed", "not a database", "differs", "missing", "corrupt", "***")):
             return JournalError(f"{self.path} is damaged or no journal ({words}) and is left as it is; move it away.")

@@ -161,7 +161,7 @@ class OpenAIChat:
         started = time.monotonic()
         answered = await self._transport.post(body)
         text = self._key.hidden_in(answered.body)
-        if answered.status != 200:
+        if not 200 <= answered.status < 300:
             raise error_of(self._transport.host, self.model, answered.status, answered.headers, text)
         return read_body(self._transport.host, text, answered.headers, time.monotonic() - started)
 
@@ -205,7 +205,7 @@ def pause(error: ModelError, attempt: int, backoff: float = 0.5) -> float | None
         return None
     if isinstance(error, ModelTimeoutError) and attempt >= 1:
         return None
-    if error.retry_after is not None:
+    if error.retry_after:  # none, or 0, which says nothing: the pauses are ours
         return None if error.retry_after > LONGEST_WAIT else error.retry_after + random.uniform(0, backoff / 2)
     return min(8.0, backoff * 2**attempt) * random.uniform(0.5, 1.0)
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from generation import __version__
 from generation.checks import CheckLevel
-from generation.errors import Abstention, AuthError, CircuitError, ModelError, RequestError
+from generation.errors import Abstention, AuthError, CircuitError, ModelError
 from generation.llm import Chat, Scoped
 from generation.proof import Prover
 from generation.records import Outcome, Round, Section, Usage
@@ -33,6 +33,9 @@ class Ledger:
     counts: Counter[str] = field(default_factory=Counter)
     objections: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Why sections were rejected: how often which reviewer named which problem in the last round."""
+    failures: Counter[str] = field(default_factory=Counter)
+    """Why sections failed: how often which error."""
+    first_failure: str = ""
     usage: dict[str, Usage] = field(default_factory=dict)
 
     @property
@@ -47,6 +50,9 @@ class Ledger:
             against = outcome.rounds[-1].verdicts if outcome.rounds else ()
             found = {(v.reviewer, problem) for v in against for problem in v.problems}
             self.objections.update(found or {("generator", NOTHING_OFFERED)})
+        if outcome.status == "failed":
+            self.failures[outcome.error.partition(":")[0]] += 1
+            self.first_failure = self.first_failure or outcome.error
         for role, usage in outcome.usage.items():
             self.usage[role] = self.usage.get(role, Usage()) + usage
 
@@ -57,6 +63,7 @@ class Ledger:
             **{status: self.counts[status] for status in FINISHED},
             "pending": self.pending,
             "objections": self._by_reviewer(),
+            "failures": dict(sorted(self.failures.items())),
             "usage": {role: asdict(u) for role, u in sorted(self.usage.items())} | {"total": asdict(total)},
         }
 
@@ -83,7 +90,7 @@ async def finish(
     """Run the loop on one section to its end.
 
     A model's failure is an outcome. Where the run as a whole was stopped (CircuitError) the outcome is pending. A wrong
-    key or model is raised, since no other section could fare better.
+    key is raised, since no other section could fare better.
     `order` is the section's place in the input; of two equally advanced ones the earlier is asked first. `on_draft`
     and `on_verdict` are handed on to `refine`.
     """
@@ -102,7 +109,7 @@ async def finish(
     except CircuitError as stop:
         stopped = str(stop)
     except ModelError as failure:
-        if isinstance(failure, AuthError) or (isinstance(failure, RequestError) and failure.status == 404):
+        if isinstance(failure, AuthError) and failure.status != 403:
             raise
         error = f"{type(failure).__name__}: {failure}"
     usage = dict(scoped.usage) if scoped else {}

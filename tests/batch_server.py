@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from aiohttp import web
 
-from tests.model_server import Script, _canned, _completion, _player, failing
+from tests.model_server import Script, _canned, _player, completion, failing
 
 Event = Literal["upload", "create", "list", "look", "content"]
 End = Literal["completed", "failed", "expired", "cancelled"]
@@ -189,7 +189,7 @@ class BatchServer:
         output, error = [], []
         for request in done:
             answer = _canned(self._answer(request["body"]))
-            body = json.loads(answer.body or _completion(answer, request["body"]["model"]))
+            body = json.loads(answer.body or completion(answer, request["body"]["model"]))
             response = {"status_code": answer.status, "request_id": "r", "body": body}
             line = {"id": "x", "custom_id": request["custom_id"], "response": response, "error": None}
             (output if answer.status == 200 else error).append(line)

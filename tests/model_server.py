@@ -29,7 +29,7 @@ class Canned:
 
     `delay` is seconds before the first byte. Faults: "reset" and "disconnect" close without a byte, "half" breaks off
     in the middle of the body, "half_unmeasured" does so without a Content-Length, "hang" never answers, "drip" sends a
-    byte every 50 ms.
+    byte every 50 ms. `wire` is sent as it is in place of all that, status line included, and the connection closed.
     """
 
     text: str | None = ""
@@ -41,6 +41,7 @@ class Canned:
     usage: Any = field(default_factory=lambda: dict(USAGE))
     delay: float = 0.0
     fault: Fault = ""
+    wire: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,11 @@ async def _write(writer: asyncio.StreamWriter, answer: Canned, model: str) -> bo
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
     if answer.fault in ("reset", "disconnect"):
         return False
-    body = (_completion(answer, model) if answer.body is None else answer.body).encode("utf-8", "surrogatepass")
+    if answer.wire:
+        writer.write(answer.wire)
+        await writer.drain()
+        return False
+    body = (completion(answer, model) if answer.body is None else answer.body).encode("utf-8", "surrogatepass")
     headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **answer.headers}
     if answer.fault == "half_unmeasured":
         headers = {"Connection": "close", **answer.headers}
@@ -206,7 +211,8 @@ async def _write(writer: asyncio.StreamWriter, answer: Canned, model: str) -> bo
     return not answer.fault
 
 
-def _completion(answer: Canned, model: str) -> str:
+def completion(answer: Canned, model: str) -> str:
+    """The body of an answer, as a server would send it."""
     message = {"role": "assistant", "content": answer.text, **answer.message}
     choice = {"index": 0, "message": message, "finish_reason": answer.finish_reason}
     body = {"id": "scripted", "object": "chat.completion", "model": model, "choices": [choice]}

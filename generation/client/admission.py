@@ -31,6 +31,7 @@ _OUTAGE = 5  # failures in a row, across calls, that make an outage
 _MOST_429 = 30  # a call refused this often is too large for the limit, not too early
 _MOST_TIMEOUTS = 2  # a time-out may be paid for, so few
 _MOST_FAILURES = 50  # calls in a row that ended in failure
+_MOST_BARRED = 5  # calls in a row that met 403 or 404 after others were answered
 _CHARS_PER_TOKEN = 4
 
 
@@ -79,6 +80,7 @@ class Admission:
         self._row_of_faults = 0
         self._probes = 0
         self._row_of_failures = 0
+        self._row_of_barred = 0
         self._silent_since: float | None = None
         self._answered = 0
         self._completion_tokens = 300.0
@@ -170,7 +172,7 @@ class Admission:
         self._answered += 1
         self._since_429 += 1
         self._share_of_429 *= 0.9
-        self._cuts_in_silence = self._row_of_faults = self._probes = 0
+        self._cuts_in_silence = self._row_of_faults = self._row_of_barred = self._probes = 0
         self._silent_since = None
         if used := reply.usage.prompt_tokens + reply.usage.completion_tokens:
             self._completion_tokens += 0.1 * (reply.usage.completion_tokens - self._completion_tokens)
@@ -248,8 +250,10 @@ class Admission:
     def _is_hopeless(self, error: ModelError) -> bool:
         if isinstance(error, AuthError) and error.status != 403:
             return True
-        refused = isinstance(error, AuthError | RequestError) and error.status in (403, 404)
-        return refused and not self._answered
+        if not isinstance(error, AuthError | RequestError) or error.status not in (403, 404):
+            return False
+        self._row_of_barred += 1
+        return not self._answered or self._row_of_barred >= _MOST_BARRED
 
     def stop(self, reason: str) -> None:
         """Let no further call out; those under way are let finish, those that wait raise CircuitError."""

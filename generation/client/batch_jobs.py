@@ -112,7 +112,7 @@ class Courier:
 
 
 def _pause(error: Any, attempt: int) -> float:
-    if error.retry_after is not None:
+    if error.retry_after:
         return min(error.retry_after, PATIENCE_S)
     return min(LONGEST_LOOK_S, _BACKOFF_S * 2 ** min(attempt, 10)) * random.uniform(0.5, 1.0)
 

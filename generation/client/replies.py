@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from generation.client.transport import retry_after
+from generation.client.transport import one_line, retry_after
 from generation.errors import (
     AuthError,
     ContentFilterError,
@@ -34,6 +34,7 @@ LIMIT_HEADERS = (
     "x-ratelimit-remaining-tokens",
     "x-ratelimit-reset-tokens",
 )
+_MOST_TOKENS = 10**9  # of one call; a larger number is no count
 _EMPTY_ACCOUNT = ("insufficient_quota", "billing_hard_limit", "credit balance")
 
 
@@ -235,6 +236,7 @@ def _loaded(body: str) -> Any:
     """A server's JSON, by the quick reader; the other one takes NaN, large numbers and half surrogate pairs too."""
     import orjson
 
+    body = body.removeprefix("\ufeff")
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -244,9 +246,16 @@ def _loaded(body: str) -> Any:
 def _carried(host: str, answer: Mapping[str, Any], body: str) -> ModelError:
     """The error inside a body that came with status 200, as some routers send it."""
     error = answer["error"]
-    code = error.get("code") if isinstance(error, dict) else None
-    status = code if isinstance(code, int) and 400 <= code < 600 else 500
+    status = _status_of(error) if isinstance(error, dict) else 500
     return error_of(host, str(answer.get("model") or "this model"), status, {}, json.dumps({"error": error}))
+
+
+def _status_of(error: Mapping[str, Any]) -> int:
+    """The HTTP status that an error speaks of; 500 where it names none, so that it is asked again."""
+    code = str(error.get("code") or error.get("status") or "")
+    if code.isascii() and code.isdigit() and 400 <= int(code[:4]) < 600:
+        return int(code[:4])
+    return 429 if "rate_limit" in f"{code} {error.get('type')}".lower() else 500
 
 
 def _text(content: Any) -> str:
@@ -265,12 +274,14 @@ def _usage(counts: Any) -> Usage:
         return Usage(calls=1)
     details = counts.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else 0
-    prompt, completion = counts.get("prompt_tokens"), counts.get("completion_tokens")
-    return Usage(1, _count(prompt), _count(cached), _count(completion))
+    prompt, completion = _count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens"))
+    return Usage(1, prompt, min(_count(cached), prompt), completion)
 
 
 def _count(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MOST_TOKENS else 0
 
 
 def _server_words(body: str) -> tuple[str, str]:
@@ -287,8 +298,8 @@ def _server_words(body: str) -> tuple[str, str]:
 
 
 def _excerpt(text: str) -> str:
-    """The beginning of a foreign text on one line."""
+    """The beginning of a foreign text on one line, which cannot drive a terminal."""
     if text.lstrip()[:1] == "<":
         return "an HTML page"
-    words = " ".join(text.split())
+    words = one_line(text[:1000])
     return (words[:200] + " ..." if len(words) > 200 else words).rstrip(".") or "no words"

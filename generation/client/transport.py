@@ -72,8 +72,12 @@ class Key(str):
 def endpoint(base_url: str | None) -> str:
     """The address without its trailing parts, checked: scheme, host, and nothing secret in it."""
     url = (base_url or OPENAI_URL).strip().rstrip("/").removesuffix("/chat/completions").rstrip("/")
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and parts.port != 0 and _is_host(parts.hostname or "")
+    except ValueError:  # a port beyond 65535, brackets around what is no IPv6 address
+        is_address = False
+    if not is_address:
         raise UsageError("The base URL is no address of a server: give it as http://HOST:PORT/v1.")
     if parts.username or parts.password:
         raise UsageError(f"The base URL of {parts.hostname} holds a password: give the key in OPENAI_API_KEY instead.")
@@ -82,6 +86,14 @@ def endpoint(base_url: str | None) -> str:
             f"The base URL of {parts.hostname} holds a query: pass a client of the openai package instead."
         )
     return url
+
+
+def _is_host(host: str) -> bool:
+    """False for what no resolver can be asked for: nothing, white space, a label of more than 63 letters."""
+    try:
+        return bool(host) and not any(c.isspace() for c in host) and bool(host.encode("idna"))
+    except UnicodeError:
+        return False
 
 
 def find_key(url: str, api_key: str | None = None) -> Key:
@@ -240,8 +252,17 @@ def no_answer(host: str, timeout: float) -> str:
 
 
 def no_connection(host: str, detail: str, error: BaseException) -> str:
-    reason = detail[:200] or type(error).__name__
+    import aiohttp
+
+    reason = one_line(detail)[:200] or type(error).__name__
+    if isinstance(error, aiohttp.ClientPayloadError | aiohttp.ClientResponseError):
+        return f"The answer of {host} broke off or is no HTTP ({reason}): try again later, or look at what is there."
     return f"No connection to {host} ({reason}): is the server running, and the address right?"
+
+
+def one_line(text: str) -> str:
+    """A foreign text on one line, control and format characters replaced."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
 
 
 def _seconds(timeout: Any) -> float:

@@ -1,5 +1,6 @@
 """A run's folder: the files that it holds, whole or not at all, and how a run goes on where it was left."""
 
+import errno
 import json
 import os
 import shutil
@@ -18,9 +19,24 @@ from generation.records import Outcome, digest
 if TYPE_CHECKING:
     from generation.running.table import Table
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 Resume = Literal["if-possible", "always", "never"]
 FILES = ("accepted", "rejected", "failed")
-FREE = frozenset({"concurrency", "timeout", "rpm", "tpm", "accept", "max_candidates", "max_usd", "prices", "batch"})
+FREE = frozenset(
+    {
+        "concurrency",
+        "timeout",
+        "patience",
+        "backoff",
+        "rpm",
+        "tpm",
+        "accept",
+        "max_candidates",
+        "max_usd",
+        "prices",
+        "batch",
+    }
+)
 """Settings that may change between two sessions of one run: none of them changes what is asked or answered."""
 
 
@@ -66,14 +82,14 @@ class RunFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
+            self._begin()
         except Timeout:
             raise UsageError(f"Another run is at work in {self.path}; wait for it or choose another --out.") from None
         except OSError as error:
+            self._lock.release()
             raise UsageError(
                 f"{self.path} cannot be made or written to ({error.strerror}); choose another --out."
             ) from None
-        try:
-            self._begin()
         except BaseException:
             self._lock.release()
             raise

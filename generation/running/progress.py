@@ -91,6 +91,9 @@ def report(console: Console, out: Path, session: "Session", skipped: Sequence[ob
     if books.objections:
         reasons = (f"{who}: {what.replace('_', ' ')} {n}" for (who, what), n in books.objections.most_common(SHOWN))
         say(f"Rejected for: {', '.join(reasons)}")
+    if books.failures:
+        say(f"Failed for: {', '.join(f'{kind} {n}' for kind, n in books.failures.most_common(SHOWN))}")
+        say(f"The first that failed: {books.first_failure}")
     if cost := session.cost():
         each = f", ${cost['usd_per_accepted']:.4f} a pair" if cost["usd_per_accepted"] is not None else ""
         say(f"Cost: ${cost['usd']:.4f}{each} (prices: {cost['prices']['source']})")

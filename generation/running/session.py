@@ -3,8 +3,8 @@
 import asyncio
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
@@ -16,14 +16,14 @@ from generation import __version__
 from generation.articles.sources import Skipped
 from generation.checks import CheckLevel
 from generation.client.transport import endpoint
-from generation.errors import CircuitError, UsageError
+from generation.errors import CircuitError, CraqanError, JournalError, UsageError
 from generation.llm import Chat, Routed
 from generation.proof import Prover
 from generation.records import Outcome, Section
 from generation.refine import MAX_REVISIONS, Generator, Reviewer
 from generation.run import Ledger, Prepare, outcomes
 from generation.running import budget
-from generation.running.folder import RunFolder
+from generation.running.folder import NO_ROOM, RunFolder
 from generation.running.progress import Progress
 
 if TYPE_CHECKING:
@@ -67,6 +67,10 @@ class Limits:
     prices: budget.Price | None = None
     batch: bool = False
     """Ask in batch jobs, within hours and for less, instead of live; rate limits are the server's business then."""
+    patience: float = 120.0
+    """Seconds without any answer after which the run stops."""
+    backoff: float = 0.5
+    """Seconds of the first pause before a call is sent again; later ones are longer."""
 
     def __post_init__(self) -> None:
         if self.batch and (self.rpm is not None or self.tpm is not None):
@@ -110,7 +114,7 @@ class Session:
         self.books = Ledger()  # as they are written, in input order
         self.tariff: budget.Tariff | None = None
         self.stopped = ""
-        self.failure: CircuitError | None = None
+        self.failure: CraqanError | None = None
         self._purse: budget.Purse | None = None
         self._doors: list[Admission | BatchChat | Crew] = []
         if limits.prices is not None:
@@ -135,23 +139,28 @@ class Session:
         """Run the loop on all `sections`, write into `folder` and close it."""
         started, clock = datetime.now(UTC), time.monotonic()
         notes = list(self.cast.notes)
-        with Progress(self.console, self.live) as progress:
-            asyncio.run(self._run(islice(sections, self.limits.max_candidates), folder, progress, notes))
+        try:
+            with Progress(self.console, self.live) as progress, _room_told(folder):
+                asyncio.run(self._run(islice(sections, self.limits.max_candidates), folder, progress, notes))
+        except (CircuitError, JournalError) as error:  # a full disk, a damaged journal
+            self.failure, self.stopped = error, self.stopped or str(error)
+            if not self.live.submitted:
+                raise
         self.books.submitted = self.live.submitted
         self.known_prices()
-        folder.close(
-            {
-                "craqan_version": __version__,
-                "state": "stopped" if self.stopped or self.books.pending else "finished",
-                "stopped": self.stopped,
-                **self.books.as_dict(),
-                "cost": self.cost(),
-                "skipped": [asdict(s) for s in skipped],
-                "notes": notes,
-                "started_at": started.isoformat(timespec="seconds"),
-                "seconds": round(time.monotonic() - clock, 3),
-            }
-        )
+        summary = {
+            "craqan_version": __version__,
+            "state": "stopped" if self.stopped or self.books.pending else "finished",
+            "stopped": self.stopped,
+            **self.books.as_dict(),
+            "cost": self.cost(),
+            "skipped": [asdict(s) for s in skipped],
+            "notes": notes,
+            "started_at": started.isoformat(timespec="seconds"),
+            "seconds": round(time.monotonic() - clock, 3),
+        }
+        with _room_told(folder):
+            folder.close(summary)
 
     def cost(self) -> dict[str, Any] | None:
         """Dollars of the whole run, this sitting and earlier ones; None without a model or a price."""
@@ -271,7 +280,15 @@ class Session:
         _refuse_open_batches(folder, journal)
         live = OpenAIChat(model, cast.base_url or None, timeout=limits.timeout, retries=0, notify=note)
         await stack.enter_async_context(live)
-        admission = Admission(live, limits.concurrency, rpm=limits.rpm, tpm=limits.tpm, notify=note)
+        admission = Admission(
+            live,
+            limits.concurrency,
+            rpm=limits.rpm,
+            tpm=limits.tpm,
+            patience=limits.patience,
+            backoff=limits.backoff,
+            notify=note,
+        )
         self._doors.append(admission)
         return admission
 
@@ -336,6 +353,20 @@ class Session:
         with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows; not in the main thread
             loop.add_signal_handler(signal.SIGINT, interrupted)
             stack.callback(loop.remove_signal_handler, signal.SIGINT)
+
+
+@contextmanager
+def _room_told(folder: RunFolder) -> Iterator[None]:
+    """A full disk is a reason to stop and go on later, not a fault of ours."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        where = error.filename or folder.path
+        raise CircuitError(
+            f"No room left to write {where} ({error.strerror}); free some, then run again to go on."
+        ) from error
 
 
 def _refuse_open_batches(folder: RunFolder, journal: "Journal") -> None:

@@ -1,0 +1,477 @@
+"""Whole runs over real HTTP against servers that fail in every way that we know: nothing vanishes, nothing hangs.
+
+Kill -9 at ten moments is in test_resume, one fault at a time at the model's door in test_llm.
+"""
+
+import gzip
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from rich.console import Console
+
+from generation import errors
+from generation.journal import Journal
+from generation.running import pipeline
+from generation.running.budget import by_hand
+from tests.model_server import Canned, ModelServer, completion, failing
+from tests.test_cli import ROOT, counts, craqan, lines
+
+SECTIONS = 8
+CONCURRENCY = 4
+CALLS = 5 * SECTIONS
+PAIR = {
+    "question": "What is it that stands here?",
+    "answer": "a thing",
+    "required_sentence_indices": [0, 1],
+    "coreferences": [],
+}
+FINE = {"reason": "Seen.", "problems": [], "is_quality": True}
+PASSING = {"concurrency": CONCURRENCY, "timeout": 0.5, "backoff": 0.02}
+
+
+def honest(request):
+    return PAIR if request["temperature"] == 0.7 else FINE
+
+
+class Striking:
+    """An honest model that answers `fault` instead to the drafts asked for section 3, so many `times`."""
+
+    def __init__(self, fault, times=1):
+        self.fault = fault
+        self.times = times
+        self.struck = []
+
+    def __call__(self, request):
+        if self.times and request["temperature"] == 0.7 and "The thing 3 is" in json.dumps(request["messages"]):
+            self.times -= 1
+            self.struck.append(time.monotonic())
+            return self.fault() if callable(self.fault) else self.fault
+        return honest(request)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    for n in range(SECTIONS):
+        about = " ".join(f"w{random.Random(n + k / 99).randrange(10**6)}" for k in range(30))
+        (folder / f"a{n}.md").write_text(
+            f"# Title {n}\n\nThe thing {n} is {about}. It stands here. No more is known.\n"
+        )
+    return folder
+
+
+class Run:
+    """One run in this process: what it printed, wrote and raised, and what the server saw."""
+
+    def __init__(self, corpus, out, server, **limits):
+        self.out, self.printed, self.error = out, io.StringIO(), None
+        before, started = len(server.calls), time.monotonic()
+        try:
+            pipeline.generate(
+                [str(corpus)],
+                out,
+                Console(file=self.printed, width=300),
+                model="m",
+                base_url=server.url,
+                check_level="format",
+                limits=pipeline.Limits(**PASSING | limits),
+            )
+        except errors.CraqanError as error:
+            self.error = error
+        self.seconds = time.monotonic() - started
+        self.calls = server.calls[before:]
+
+    @property
+    def summary(self):
+        return json.loads((self.out / "run.json").read_text())
+
+    @property
+    def pairs(self):
+        """The accepted rows without what they cost: a paid answer that was of no use is on the bill."""
+        return [{k: v for k, v in row.items() if k != "usage"} for row in lines(self.out / "accepted.jsonl")]
+
+    @property
+    def failures(self):
+        return [row["error"] for row in lines(self.out / "failed.jsonl")]
+
+    def assert_books(self, **expected):
+        """The sums hold, and each section is in one file or pending, none twice."""
+        books = counts(self.out)
+        assert books["submitted"] == sum(books[k] for k in ("accepted", "rejected", "failed", "pending"))
+        rows = {k: lines(self.out / f"{k}.jsonl") for k in ("accepted", "rejected", "failed")}
+        assert {k: len(found) for k, found in rows.items()} == {k: books[k] for k in rows}
+        names = [row["section_id"] for found in rows.values() for row in found]
+        assert len(names) == len(set(names))
+        assert {k: books[k] for k in expected} == expected
+
+
+@pytest.fixture(scope="module")
+def unbroken(corpus, tmp_path_factory):
+    with ModelServer(honest) as server:
+        run = Run(corpus, tmp_path_factory.mktemp("unbroken") / "run", server)
+    assert run.error is None and len(run.calls) == CALLS
+    run.assert_books(submitted=SECTIONS, accepted=SECTIONS)
+    return run
+
+
+def wired(body, headers="", status="200 OK"):
+    """A chat completion as bytes on the wire, with whatever headers."""
+    return Canned(wire=f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\n{headers}\r\n".encode() + body)
+
+
+GOOD = completion(Canned(json.dumps(PAIR)), "m").encode()
+ZIPPED = gzip.compress(GOOD)
+
+MENDED_BY_ASKING_AGAIN = {
+    "429": failing(429),
+    "429, Retry-After negative": failing(429, retry_after="-5"),
+    "429, Retry-After not a number": failing(429, retry_after="nan"),
+    "429, Retry-After endless": failing(429, retry_after="inf"),
+    "429, Retry-After in words": failing(429, retry_after="soon"),
+    "429, Retry-After long ago": failing(429, retry_after="Wed, 21 Oct 2015 07:28:00 GMT"),
+    "500": failing(500),
+    "500, an HTML page": Canned(status=500, body="<html>Oops</html>", headers={"Content-Type": "text/html"}),
+    "502": Canned(status=502, body="<html>Bad gateway</html>"),
+    "503": failing(503),
+    "529": failing(529),
+    "408": failing(408),
+    "409": failing(409),
+    "connection reset": Canned(fault="reset"),
+    "connection closed": Canned(fault="disconnect"),
+    "half-closed stream": Canned("x", fault="half"),
+    "half-closed stream, unmeasured": Canned("x", fault="half_unmeasured"),
+    "hang": Canned(fault="hang"),
+    "slow drip": Canned("x", fault="drip"),
+    "malformed JSON body": Canned(body="{'choices': ["),
+    "truncated JSON body": Canned(body=GOOD.decode()[:-20]),
+    "right JSON of the wrong shape as body": Canned(body='{"answer": 42}'),
+    "no choices": Canned(body='{"choices": []}'),
+    "choices null": Canned(body='{"choices": null}'),
+    "empty body": Canned(body=""),
+    "an HTML page with status 200": Canned(body="<html>Log in</html>", headers={"Content-Type": "text/html"}),
+    "an error with status 200": Canned(body='{"error": {"message": "overloaded", "code": 503}}'),
+    "an error in words with status 200": Canned(body='{"error": "oops"}'),
+    "a rate limit with status 200": Canned(body='{"error": {"message": "slow down", "code": "rate_limit_exceeded"}}'),
+    "nothing, status 204": Canned(wire=b"HTTP/1.1 204 No Content\r\n\r\n"),
+    "plain text said to be gzip": wired(GOOD, f"Content-Encoding: gzip\r\nContent-Length: {len(GOOD)}\r\n"),
+    "gzip cut short": wired(ZIPPED[:-30], f"Content-Encoding: gzip\r\nContent-Length: {len(ZIPPED) - 30}\r\n"),
+    "chunks without an end": wired(b"%x\r\n%s\r\n" % (len(GOOD), GOOD), "Transfer-Encoding: chunked\r\n"),
+    "chunks without a size": wired(b"zz\r\n" + GOOD, "Transfer-Encoding: chunked\r\n"),
+    "Content-Length too long": wired(GOOD, f"Content-Length: {len(GOOD) + 9}\r\n"),
+    "Content-Length too short": wired(GOOD, f"Content-Length: {len(GOOD) - 9}\r\n"),
+    "Content-Length in words": wired(GOOD, "Content-Length: banana\r\n"),
+    "no HTTP at all": Canned(wire=b"SSH-2.0-OpenSSH_9.6\r\n\r\n"),
+    "a header without end": wired(GOOD, "X-Long: " + "a" * 300_000 + "\r\n"),
+}
+
+
+@pytest.mark.parametrize("name", MENDED_BY_ASKING_AGAIN)
+def test_a_passing_fault_costs_one_more_call_and_nothing_else(name, corpus, unbroken, tmp_path):
+    model = Striking(MENDED_BY_ASKING_AGAIN[name])
+    with ModelServer(model) as server:
+        run = Run(corpus, tmp_path / "run", server)
+    assert run.error is None and len(model.struck) == 1
+    run.assert_books(submitted=SECTIONS, accepted=SECTIONS)
+    assert run.pairs == unbroken.pairs
+    assert len(run.calls) == CALLS + 1
+    assert run.seconds < 5
+
+
+ASKED_AGAIN_WITH_THE_ERROR = {
+    "malformed JSON": "{question: What?,",
+    "truncated JSON": json.dumps(PAIR)[:-20],
+    "right JSON of the wrong shape": {"q": "What?", "a": "a thing"},
+    "indices that are no numbers": {**PAIR, "required_sentence_indices": ["0", "1"]},
+    "a list": [PAIR],
+    "a key given twice": json.dumps(PAIR)[:-1] + ', "answer": "another thing"}',
+    "NaN": json.dumps(PAIR)[:-1] + ', "score": NaN}',
+    "a number of 5000 digits": json.dumps(PAIR)[:-1] + ', "score": ' + "9" * 5000 + "}",
+    "empty content": "",
+    "content null": Canned(None),
+    "a tool call instead of content": Canned(
+        None, finish_reason="tool_calls", message={"tool_calls": [{"id": "1", "type": "function", "function": {}}]}
+    ),
+    "reasoning instead of content": Canned(None, message={"reasoning_content": "Let me think."}),
+    "prose": "I would gladly help. What do you need?",
+}
+
+
+@pytest.mark.parametrize("name", ASKED_AGAIN_WITH_THE_ERROR)
+def test_an_unreadable_answer_is_asked_for_again_and_is_on_the_bill(name, corpus, unbroken, tmp_path):
+    with ModelServer(Striking(ASKED_AGAIN_WITH_THE_ERROR[name])) as server:
+        run = Run(corpus, tmp_path / "run", server)
+    run.assert_books(submitted=SECTIONS, accepted=SECTIONS)
+    assert run.pairs == unbroken.pairs
+    assert len(run.calls) == CALLS + 1 == run.summary["usage"]["total"]["calls"]
+
+
+TAKEN_AS_IT_IS = {
+    "a byte-order mark before the body": Canned(body="\ufeff" + GOOD.decode()),
+    "a byte-order mark before the content": "\ufeff" + json.dumps(PAIR),
+    "gzip": wired(ZIPPED, f"Content-Encoding: gzip\r\nContent-Length: {len(ZIPPED)}\r\n"),
+    "status 201": wired(GOOD, f"Content-Length: {len(GOOD)}\r\n", status="201 Created"),
+    "100 Continue first": Canned(wire=b"HTTP/1.1 100 Continue\r\n\r\n" + wired(GOOD, "Connection: close\r\n").wire),
+    "no usage": Canned(json.dumps(PAIR), usage=None),
+    "usage is NaN": Canned(json.dumps(PAIR), usage={"prompt_tokens": float("nan"), "completion_tokens": -1}),
+    "usage beyond any number": Canned(
+        json.dumps(PAIR), usage={"prompt_tokens": 2**64 - 1, "completion_tokens": 10**40}
+    ),
+    "more tokens cached than sent": Canned(
+        json.dumps(PAIR), usage={"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 10**6}}
+    ),
+    "reasoning beside the content": Canned(json.dumps(PAIR), message={"reasoning_content": "Let me think."}),
+    "thinking before the content": f"<think>What now?</think>{json.dumps(PAIR)}",
+    "no finish reason": Canned(json.dumps(PAIR), finish_reason=None),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN_AS_IT_IS)
+def test_an_odd_answer_that_can_be_read_is_taken(name, corpus, unbroken, tmp_path):
+    with ModelServer(Striking(TAKEN_AS_IT_IS[name])) as server:
+        run = Run(corpus, tmp_path / "run", server, prices=by_hand(1, 2, 0.5))
+    run.assert_books(submitted=SECTIONS, accepted=SECTIONS)
+    assert run.pairs == unbroken.pairs and len(run.calls) == CALLS
+    assert 0 < run.summary["cost"]["usd"] < 1
+
+
+FAILS_ALONE = {
+    "refusal": (Canned(None, message={"refusal": "I would rather not."}), "RefusalError", 1),
+    "content filter": (Canned("", finish_reason="content_filter"), "ContentFilterError", 1),
+    "cut at the token limit": (Canned('{"question": "Wh', finish_reason="length"), "LengthError", 1),
+    "400": (failing(400), "RequestError", 1),
+    "403": (failing(403), "AuthError", 1),
+    "404": (failing(404, "no such model here"), "RequestError", 1),
+    "413": (failing(413), "RequestError", 1),
+    "422": (failing(422), "RequestError", 1),
+    "redirect": (Canned(status=301, headers={"Location": "http://x/v1"}, body=""), "RequestError", 1),
+    "empty content, always": ("", "ReplyError", 3),
+    "malformed JSON, always": ("{", "ReplyError", 3),
+    "malformed JSON body, always": (Canned(body="{"), "ServerError", 5),
+    "500, always": (failing(500), "ServerError", 5),
+    "connection reset, always": (Canned(fault="reset"), "ConnectError", 5),
+    "hang, always": (Canned(fault="hang"), "ModelTimeoutError", 3),
+    "slow drip, always": (Canned("x", fault="drip"), "ModelTimeoutError", 3),
+    "429 and no pause, always": (failing(429, retry_after="0"), "RateLimitError", 30),
+}
+
+
+@pytest.mark.parametrize("name", FAILS_ALONE)
+def test_a_fault_of_one_section_is_its_own_and_is_named(name, corpus, unbroken, tmp_path):
+    fault, kind, asked = FAILS_ALONE[name]
+    with ModelServer(Striking(fault, times=999)) as server:
+        run = Run(corpus, tmp_path / "run", server, timeout=0.3, backoff=0.005)
+        assert run.error is None
+        run.assert_books(submitted=SECTIONS, accepted=SECTIONS - 1, failed=1)
+        assert run.failures[0].startswith(f"{kind}: ")
+        assert run.summary["failures"] == {kind: 1} and f"Failed for: {kind} 1" in run.printed.getvalue()
+        assert len(run.calls) == CALLS - 5 + asked
+        assert run.pairs == [row for row in unbroken.pairs if row["article_title"] != "Title 3"]
+
+
+def test_what_failed_without_an_answer_is_asked_again_by_the_same_command(corpus, unbroken, tmp_path):
+    with ModelServer(Striking(failing(500), times=5)) as server:
+        Run(corpus, tmp_path / "run", server).assert_books(failed=1)
+        again = Run(corpus, tmp_path / "run", server)
+    again.assert_books(accepted=SECTIONS, failed=0)
+    assert len(again.calls) == 5 and again.pairs == unbroken.pairs
+
+
+def in_one_second():
+    """A Retry-After date, by a server whose clock is years behind."""
+    now = datetime(2019, 1, 1, 12, tzinfo=UTC)
+    headers = {"Date": format_datetime(now, usegmt=True)}
+    return failing(429, retry_after=format_datetime(now + timedelta(seconds=1), usegmt=True), headers=headers)
+
+
+@pytest.mark.parametrize("status", ["429, seconds", "429, a date", "503, seconds"])
+def test_retry_after_is_kept_to(status, corpus, unbroken, tmp_path):
+    fault = in_one_second() if "date" in status else failing(int(status[:3]), retry_after="1")
+    model = Striking(fault)
+    with ModelServer(model) as server:
+        run = Run(corpus, tmp_path / "run", server)
+        again = [c.at for c in server.calls if "The thing 3 is" in json.dumps(c.json) and c.json["temperature"] == 0.7]
+    assert run.pairs == unbroken.pairs
+    assert 1.0 <= again[1] - model.struck[0] < 1.5
+
+
+def test_a_pause_that_is_too_long_stops_the_run_which_goes_on_later(corpus, unbroken, tmp_path):
+    with ModelServer(Striking(failing(429, retry_after="86400"))) as server:
+        run = Run(corpus, tmp_path / "run", server)
+        assert isinstance(run.error, errors.CircuitError) and "86400 s" in str(run.error)
+        run.assert_books(failed=0)
+        assert run.summary["state"] == "stopped" and counts(tmp_path / "run")["pending"]
+        assert Run(corpus, tmp_path / "run", server).pairs == unbroken.pairs
+        assert len(server.calls) == CALLS + 1
+
+
+class Revoked:
+    """A key that is taken back after so many calls."""
+
+    def __init__(self, after, status=401):
+        self.left = after
+        self.status = status
+
+    def __call__(self, request):
+        self.left -= 1
+        return honest(request) if self.left >= 0 else failing(self.status, "gone")
+
+
+@pytest.mark.parametrize("status", [401, 402])
+def test_a_key_that_is_revoked_in_mid_run_stops_it_at_once_and_nothing_is_paid_twice(
+    status, corpus, unbroken, tmp_path
+):
+    model = Revoked(17, status)
+    with ModelServer(model) as server:
+        run = Run(corpus, tmp_path / "run", server)
+        assert len(run.calls) <= 17 + CONCURRENCY
+        assert isinstance(run.error, errors.CircuitError)
+        assert str(status) in str(run.error) and "same command" in str(run.error)
+        run.assert_books(failed=0, rejected=0)
+        assert run.summary["state"] == "stopped" and counts(tmp_path / "run")["pending"] > 0
+        model.left = 999
+        again = Run(corpus, tmp_path / "run", server)
+    assert again.error is None and again.pairs == unbroken.pairs
+    assert len(again.calls) == CALLS - 17
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_a_model_that_is_withdrawn_in_mid_run_stops_it_after_a_few_calls(status, corpus, unbroken, tmp_path):
+    model = Revoked(8, status)
+    with ModelServer(model) as server:
+        run = Run(corpus, tmp_path / "run", server, concurrency=1)
+        assert isinstance(run.error, errors.CircuitError) and str(status) in str(run.error)
+        assert len(run.calls) <= 8 + 6
+        run.assert_books()
+        model.left = 999
+        assert Run(corpus, tmp_path / "run", server).pairs == unbroken.pairs
+
+
+def test_a_server_that_goes_away_and_comes_back_loses_nothing(corpus, unbroken, tmp_path):
+    def leave_and_return():
+        while len(server.calls) < 12:
+            time.sleep(0.002)
+        server.go_away()
+        time.sleep(2)
+        server.come_back()
+
+    with ModelServer(honest, delay=0.01) as server:
+        thread = threading.Thread(target=leave_and_return)
+        thread.start()
+        run = Run(corpus, tmp_path / "run", server, patience=10, backoff=0.1)
+        thread.join()
+    assert run.error is None and run.seconds > 2
+    run.assert_books(submitted=SECTIONS, accepted=SECTIONS)
+    assert run.pairs == unbroken.pairs
+    assert len(run.calls) <= CALLS + CONCURRENCY  # what was in flight was dropped with the connections
+    assert "Waiting for the server" in run.printed.getvalue() and "answers again" in run.printed.getvalue()
+
+
+def test_a_server_that_stays_away_stops_the_run_which_goes_on_later(corpus, unbroken, tmp_path):
+    def leave():
+        while len(server.calls) < 12:
+            time.sleep(0.002)
+        server.go_away()
+
+    with ModelServer(honest, delay=0.01) as server:
+        thread = threading.Thread(target=leave)
+        thread.start()
+        run = Run(corpus, tmp_path / "run", server, patience=1, backoff=0.1)
+        thread.join()
+        assert isinstance(run.error, errors.CircuitError) and run.seconds < 6
+        run.assert_books(failed=0)
+        server.come_back()
+        assert Run(corpus, tmp_path / "run", server).pairs == unbroken.pairs
+        assert len(server.calls) <= CALLS + CONCURRENCY
+
+
+def test_a_server_that_was_never_there_is_told_and_nothing_is_left_behind(corpus, unbroken, tmp_path):
+    with ModelServer(honest) as server:
+        server.go_away()
+        run = Run(corpus, tmp_path / "run", server, patience=0.5)
+        assert isinstance(run.error, errors.CircuitError) and f"127.0.0.1:{server.port}" in str(run.error)
+        run.assert_books(accepted=0, failed=0)
+        server.come_back()
+        assert Run(corpus, tmp_path / "run", server).pairs == unbroken.pairs
+
+
+FULL = """
+import resource, runpy, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))
+sys.argv = {argv!r}
+runpy.run_module("generation", run_name="__main__")
+"""
+
+
+def test_a_full_disk_stops_the_run_with_a_clear_word_and_it_goes_on_once_there_is_room(corpus, unbroken, tmp_path):
+    with ModelServer(honest) as server:
+        argv = [str(part) for part in arguments(corpus, tmp_path / "run", server.url)]
+        code = FULL.format(room=150_000, argv=["craqan", *argv])
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "300"}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60)
+        assert done.returncode == 1, done.stderr
+        assert "Traceback" not in done.stderr
+        assert "journal.sqlite" in done.stderr and "free some" in done.stderr
+        with Journal(tmp_path / "run" / "journal.sqlite", create=False) as journal:
+            kept = sum(call.reply is not None for call in journal.calls())
+        asked = len(server.calls)
+        assert 0 < kept < CALLS
+        again = craqan(*argv)
+        assert again.returncode == 0, again.stderr
+        assert len(server.calls) - asked == CALLS - kept
+    assert counts(tmp_path / "run")["accepted"] == SECTIONS
+    found = [{k: v for k, v in row.items() if k != "usage"} for row in lines(tmp_path / "run" / "accepted.jsonl")]
+    assert found == unbroken.pairs
+
+
+def test_two_runs_in_one_folder_at_once_do_not_meet(corpus, unbroken, tmp_path):
+    with ModelServer(honest, delay=0.4) as server:
+        first = threading.Thread(target=lambda: craqan(*arguments(corpus, tmp_path / "run", server.url)))
+        first.start()
+        while not server.calls:
+            time.sleep(0.01)
+        second = craqan(*arguments(corpus, tmp_path / "run", server.url))
+        first.join()
+        assert second.returncode == 2 and "Another run is at work" in second.stderr
+        assert len(server.calls) == CALLS
+    found = [{k: v for k, v in row.items() if k != "usage"} for row in lines(tmp_path / "run" / "accepted.jsonl")]
+    assert found == unbroken.pairs
+
+
+def arguments(corpus, out, url):
+    common = ["--model", "m", "--checks", "format", "--concurrency", CONCURRENCY]
+    return ["generate", corpus, "--out", out, "--base-url", url, *common]
+
+
+@pytest.mark.parametrize("jump", [-86_400.0, 86_400.0, "back and forth"])
+def test_a_wall_clock_that_jumps_changes_nothing(jump, corpus, unbroken, tmp_path, monkeypatch):
+    true, jumps = time.time, iter(range(10**9))
+
+    def jumping():
+        step = next(jumps)
+        return true() + ((-1) ** step * 86_400.0 if isinstance(jump, str) else step * jump)
+
+    monkeypatch.setattr(time, "time", jumping)
+    with ModelServer(Striking(failing(503, retry_after="1"))) as server:
+        run = Run(corpus, tmp_path / "run", server)
+        again = Run(corpus, tmp_path / "run", server)
+    assert run.error is None and again.error is None
+    run.assert_books(submitted=SECTIONS, accepted=SECTIONS)
+    assert run.pairs == unbroken.pairs and not again.calls
+    assert 1 <= run.seconds < 4 and 0 <= run.summary["seconds"] < 4
+
+
+def test_a_run_in_which_all_fails_says_so_by_its_exit_code(corpus, tmp_path):
+    with ModelServer(lambda request: failing(400, "the same for all")) as server:
+        done = craqan(*arguments(corpus, tmp_path / "run", server.url))
+    assert done.returncode == 1 and "the same for all" in done.stderr
+    assert counts(tmp_path / "run")["failed"] == SECTIONS
