@@ -30,8 +30,8 @@ CASES = {"0.5": (0.5, 0.0), "0.05": (0.05, 0.0), "lognormal": (0.5, 0.6), "fast"
 @contextmanager
 def server(latency: float, sigma: float) -> Iterator[str]:
     """A mock server for one case; yields its address."""
-    command = [sys.executable, str(HERE / "engine_server.py"), "--latency", str(latency), "--sigma", str(sigma)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", "benchmarks.engine_server", "--latency", str(latency), "--sigma", str(sigma)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=HERE.parent)
     try:
         assert process.stdout is not None
         yield f"http://127.0.0.1:{process.stdout.readline().strip()}"

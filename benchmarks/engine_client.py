@@ -16,6 +16,7 @@ from typing import Any, get_args
 STARTED = time.time()
 
 from generation import panel, prompts, run  # noqa: E402
+from generation.client.loops import new_loop  # noqa: E402
 from generation.llm import Chat, OpenAIChat, Reply, Request  # noqa: E402
 from generation.records import Section, Sentence, Usage  # noqa: E402
 from generation.refine import CheckLevel  # noqa: E402
@@ -116,7 +117,8 @@ if __name__ == "__main__":
         work = engine(options.url, options.passages, options.calls, options.checks, options.journal)
     else:
         work = bare(options.url, options.passages, options.calls, options.checks)
-    result = asyncio.run(work)
+    with asyncio.Runner(loop_factory=new_loop if options.system == "craqan" else None) as runner:
+        result = runner.run(work)
     usage = resource.getrusage(resource.RUSAGE_SELF)
     cpu = usage.ru_utime + usage.ru_stime
     print(json.dumps({"started": STARTED, "ended": time.time(), "cpu": cpu, "ledger": result}))

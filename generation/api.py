@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from generation import panel as model_panel
 from generation.checks import CheckLevel
 from generation.client.admission import Admission
+from generation.client.loops import new_loop
 from generation.errors import UsageError
 from generation.journal import Journal, Journaled
 from generation.llm import Chat, OpenAIChat
@@ -191,7 +192,7 @@ def _admission_in(chat: Any) -> Admission | None:
 
 def _in_a_thread(start: Callable[[], AsyncIterator[T]]) -> Iterator[T]:
     """Draw from an asynchronous iterator whose event loop runs in a thread of its own until this one is closed."""
-    loop = asyncio.new_event_loop()
+    loop = new_loop()
     thread = threading.Thread(target=loop.run_forever, name="craqan generate", daemon=True)
     thread.start()
 

@@ -13,7 +13,8 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from generation.client.dialect import Dialect, canonical
 from generation.client.replies import error_of, read_body, usable
 from generation.client.replies import read_json as read_json
-from generation.client.transport import AiohttpTransport, ClientTransport, Key, Transport, endpoint, find_key
+from generation.client.transport import AiohttpTransport, ClientTransport, Key, Transport, endpoint, find_key, proxy_for
+from generation.client.wire import WireTransport
 from generation.errors import (
     ConnectError,
     ModelError,
@@ -97,9 +98,9 @@ class OpenAIChat:
     is for one whole answer; `retries` (4) bounds how often 429, 5xx, lost connections and (once) time-outs are asked
     again. `extra` is put into every body as it is ("top_p", "seed", "reasoning_effort") and is part of `identity`.
 
-    Requests go out through aiohttp. Pass `client`, an `AsyncOpenAI` or `AsyncAzureOpenAI`, to use that package's
-    settings instead (Azure, own headers, proxies, certificates): slower per call, the same in all else. Its base URL,
-    key, time-out and number of retries then count.
+    Requests go out over a thin path of our own, or through aiohttp where the environment names a proxy. Pass `client`,
+    an `AsyncOpenAI` or `AsyncAzureOpenAI`, to use that package's settings instead (Azure, own headers, proxies,
+    certificates): slower per call, the same in all else. Its base URL, key, time-out and number of retries then count.
 
     `notes` tells what the server was found not to take, `notify` is called with each such sentence when it is found.
     Close it with `aclose()` or `async with`.
@@ -245,15 +246,16 @@ async def ask(chat: Chat, request: Request, read: Callable[[str], T], reasks: in
 class Scoped:
     """A chat for one section: numbers equal requests, marks them as its own and sums their tokens by role.
 
-    Unless the request says otherwise its priority is (drafts so far, 0 for the generator and 1 for others, `order`),
-    `order` being the section's place in the input: the section with most of its way before it goes first, between
-    equals the older one. `usage` counts unusable replies too, since they were paid.
+    Unless the request says otherwise its priority is (`cohort`, drafts so far, 0 for the generator and 1 for others,
+    `order`), `order` being the section's place in the input: of one cohort the section with most of its way before it
+    goes first, between equals the older one. `usage` counts unusable replies too, since they were paid.
     """
 
-    def __init__(self, chat: Chat, scope: str, order: int = 0) -> None:
+    def __init__(self, chat: Chat, scope: str, order: int = 0, cohort: int = 0) -> None:
         self.chat = chat
         self.scope = scope
         self.order = order
+        self.cohort = cohort
         self.usage: dict[str, Usage] = {}
         self._asked: Counter[Any] = Counter()
         self._drafts = 0
@@ -282,7 +284,7 @@ class Scoped:
 
     def _place(self, role: str) -> tuple[int, ...]:
         self._drafts += role == "generator"
-        return self._drafts, int(role != "generator"), self.order
+        return self.cohort, self._drafts, int(role != "generator"), self.order
 
     def _count(self, role: str, usage: Usage) -> None:
         self.usage[role] = self.usage.get(role, Usage()) + usage
@@ -318,7 +320,7 @@ def _again(request: Request, earlier: str, problem: str) -> Request:
 
 def _sameness(request: Request) -> tuple[Any, ...]:
     """Equal for requests that are sent alike."""
-    messages = tuple(tuple(sorted(message.items())) for message in request.messages)
+    messages = tuple(hash(frozenset(message.items())) for message in request.messages)
     return messages, request.temperature, canonical(request.schema), request.max_tokens
 
 
@@ -326,7 +328,8 @@ def _transport(base_url: str | None, api_key: str | None, timeout: float | None,
     if client is not None:
         return ClientTransport(client, timeout)
     url = endpoint(base_url)
-    return AiohttpTransport(url, find_key(url, api_key), _first(timeout, DEFAULT_TIMEOUT))
+    way = AiohttpTransport if proxy_for(url) else WireTransport
+    return way(url, find_key(url, api_key), _first(timeout, DEFAULT_TIMEOUT))
 
 
 def _first(*values: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from generation.errors import UsageError
 from generation.llm import Chat, Request, ask, read_json
-from generation.prompts import Prompt, PromptSet, as_data
+from generation.prompts import Data, Prompt, PromptSet, as_data
 from generation.records import PROBLEM_CODES, Candidate, Coreference, Round, Section, Span, Verdict
 
 GENERATOR_TEMPERATURE = 0.7  # Grzywinski et al. 2023, section 3.1.1
@@ -47,7 +47,7 @@ class ModelReviewer:
     temperature: float = REVIEWER_TEMPERATURE
 
     async def judge(self, section: Section, candidate: Candidate, chat: Chat | None = None) -> Verdict:
-        messages = self.prompt.render(input=shown_to_reviewer(section, candidate, self.prompt.is_extended))
+        messages = self.prompt.render(input=written_for_reviewers(section, candidate, self.prompt.is_extended))
         role = f"reviewers/{self.name}"
         request = Request(messages, self.temperature, self.prompt.schema, role=role, scope=section.id)
         return await _asked(chat, request, lambda text: read_verdict(text, self.name))
@@ -116,6 +116,19 @@ async def _asked(chat: Chat | None, request: Request, read: Callable[[str], T]) 
         raise UsageError("A model's generator or reviewer needs a chat; give --model, or use the embedded default.")
     value, _replies = await ask(chat, request, read)
     return value
+
+
+_written: tuple[Any, ...] = (None, None, False, Data())
+
+
+def written_for_reviewers(section: Section, candidate: Candidate, extended: bool) -> Data:
+    """`shown_to_reviewer` as text; the last one is remembered, since a whole panel asks for it in a row."""
+    global _written
+    known_section, known_candidate, known_extended, text = _written
+    if known_section is not section or known_candidate is not candidate or known_extended != extended:
+        text = as_data(shown_to_reviewer(section, candidate, extended))
+        _written = (section, candidate, extended, text)
+    return text
 
 
 def shown_to_reviewer(section: Section, candidate: Candidate, extended: bool) -> dict[str, Any]:

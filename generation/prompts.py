@@ -130,7 +130,7 @@ class Prompt:
         data = {name: value if isinstance(value, Data) else as_data(value) for name, value in values.items()}
         parts = [_fill(pieces, data) for pieces in _pieces(self.text)]
         roles = ("system", "user") if len(parts) == 2 else ("user",)
-        return tuple({"role": role, "content": part.strip()} for role, part in zip(roles, parts, strict=True))
+        return tuple({"role": role, "content": part} for role, part in zip(roles, parts, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,13 @@ def _parts(text: str) -> list[str]:
 @lru_cache(maxsize=64)
 def _pieces(text: str) -> tuple[tuple[str, ...], ...]:
     """Each message cut at its placeholders, once for each prompt: text at even places, names at odd ones."""
-    return tuple(map(_cut, _parts(text)))
+    return tuple(_stripped(_cut(part)) for part in _parts(text))
+
+
+def _stripped(pieces: tuple[str, ...]) -> tuple[str, ...]:
+    """Without white space around the whole message; data has none that is its own, being JSON."""
+    first, *rest = (pieces[0].lstrip(), *pieces[1:])
+    return (first, *rest[:-1], rest[-1].rstrip()) if rest else (first.rstrip(),)
 
 
 def _cut(part: str) -> tuple[str, ...]:

@@ -17,6 +17,8 @@ from generation.refine import MAX_REVISIONS, Generator, Reviewer, conclude, refi
 
 FINISHED = ("accepted", "rejected", "failed")
 NOTHING_OFFERED = "nothing_offered"
+_COHORT = 2  # windows; calls of an older cohort go first
+_UNYIELDED = 3  # windows of sections that may be under way or wait for an earlier one to end
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -85,16 +87,17 @@ async def finish(
     max_revisions: int = MAX_REVISIONS,
     prover: Prover | None = None,
     prepare: Prepare | None = None,
+    cohort: int = 0,
     **on: Any,
 ) -> Outcome:
     """Run the loop on one section to its end.
 
     A model's failure is an outcome. Where the run as a whole was stopped (CircuitError) the outcome is pending. A wrong
     key is raised, since no other section could fare better.
-    `order` is the section's place in the input; of two equally advanced ones the earlier is asked first. `on_draft`
-    and `on_verdict` are handed on to `refine`.
+    `order` is the section's place in the input; of two equally advanced ones the earlier is asked first, and all of a
+    lower `cohort` before those of a higher. `on_draft` and `on_verdict` are handed on to `refine`.
     """
-    scoped = Scoped(chat, section.id, order) if chat else None
+    scoped = Scoped(chat, section.id, order, cohort) if chat else None
     rounds: list[Round] = []
     abstention: Abstention | None = None
     error = stopped = ""
@@ -152,7 +155,10 @@ async def outcomes(
         on_change()
 
     async def work(placed: tuple[int, Section]) -> Outcome:
-        outcome = await finish(placed[1], placed[0], generator, panel, chat=chat, **options)
+        order, section = placed
+        # Without cohorts the longest loops wait for all newer sections, and those in turn for the room to begin.
+        cohort = order // (_COHORT * window)
+        outcome = await finish(section, order, generator, panel, chat=chat, cohort=cohort, **options)
         books.add(outcome)
         on_change()
         return outcome
@@ -195,7 +201,7 @@ async def in_order(
     try:
         while True:
             # A slow first item must not let finished ones pile up without bound: hence the second limit.
-            while not exhausted and under_way < window and len(tasks) < 3 * window and not stop():
+            while not exhausted and under_way < window and len(tasks) < _UNYIELDED * window and not stop():
                 for item in upcoming:
                     submit(item)
                     break

@@ -630,10 +630,10 @@ async def test_a_scope_numbers_equal_requests_and_only_those():
 
 async def test_a_scope_puts_young_sections_and_generators_first():
     recorder = Recorder()
-    scoped = Scoped(recorder, "a/0", order=9)
+    scoped = Scoped(recorder, "a/0", order=9, cohort=3)
     for role in ("generator", "reviewers/x", "generator", "reviewers/x"):
         await scoped(request_of(role=role))
-    assert [r.priority for r in recorder.seen] == [(1, 0, 9), (1, 1, 9), (2, 0, 9), (2, 1, 9)]
+    assert [r.priority for r in recorder.seen] == [(3, 1, 0, 9), (3, 1, 1, 9), (3, 2, 0, 9), (3, 2, 1, 9)]
     assert scoped.usage == {"generator": Usage(2, 20, 0, 4), "reviewers/x": Usage(2, 20, 0, 4)}
 
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from typing import Any, Self
 
 from generation.client.dialect import canonical
@@ -96,6 +97,12 @@ def _short(text: str, texts: dict[str, str]) -> Any:
     """`text`, or a reference to it if it is long."""
     if len(text) <= _LONG_TEXT:
         return text
-    sha256 = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    texts[sha256] = writable(text)
+    sha256, kept = _put_aside(text)
+    texts[sha256] = kept
     return {"sha256": sha256}
+
+
+@lru_cache(maxsize=256)
+def _put_aside(text: str) -> tuple[str, str]:
+    """A long text's hash, and its form for the file; a prompt comes with every call, a candidate with four."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), writable(text)

@@ -15,6 +15,7 @@ from rich.console import Console
 from generation import __version__
 from generation.articles.sources import Skipped
 from generation.checks import CheckLevel
+from generation.client.loops import new_loop
 from generation.client.transport import endpoint
 from generation.errors import CircuitError, CraqanError, JournalError, UsageError
 from generation.llm import Chat, Routed
@@ -140,8 +141,8 @@ class Session:
         started, clock = datetime.now(UTC), time.monotonic()
         notes = list(self.cast.notes)
         try:
-            with Progress(self.console, self.live) as progress, _room_told(folder):
-                asyncio.run(self._run(islice(sections, self.limits.max_candidates), folder, progress, notes))
+            with Progress(self.console, self.live) as progress, _room_told(folder), _runner() as runner:
+                runner.run(self._run(islice(sections, self.limits.max_candidates), folder, progress, notes))
         except (CircuitError, JournalError) as error:  # a full disk, a damaged journal
             self.failure, self.stopped = error, self.stopped or str(error)
             if not self.live.submitted:
@@ -367,6 +368,10 @@ def _room_told(folder: RunFolder) -> Iterator[None]:
         raise CircuitError(
             f"No room left to write {where} ({error.strerror}); free some, then run again to go on."
         ) from error
+
+
+def _runner() -> asyncio.Runner:
+    return asyncio.Runner(loop_factory=new_loop)
 
 
 def _refuse_open_batches(folder: RunFolder, journal: "Journal") -> None:
