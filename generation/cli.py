@@ -244,6 +244,7 @@ def check(
 
 
 app.command()(proof_cli.prove)
+app.command()(proof_cli.audit)
 
 
 @app.command()

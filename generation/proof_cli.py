@@ -8,6 +8,8 @@ import typer
 from rich.console import Console
 
 progress = Console(stderr=True)
+WIDTH = 180
+"""Of tables in a file or pipe, which need not be cut."""
 
 File = Annotated[
     Path, typer.Argument(help="Pairs: JSONL or Parquet, a run's folder, or a folder of the dataset (data).")
@@ -81,3 +83,37 @@ def prove(
     progress.print(f"{counts or 'no pair'}; {len(done.unreadable)} unreadable. Files: {folder}", markup=False)
     if not done.all_proven:
         raise typer.Exit(1)
+
+
+def audit(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A run's folder, or rows with verdicts and gold or votes.", show_default="with --corruptions"
+        ),
+    ] = None,
+    votes: Annotated[
+        Path | None,
+        typer.Option(help="Known verdicts: JSON lines by id, or a review file.", show_default="in the rows"),
+    ] = None,
+    corruptions: Annotated[
+        bool,
+        typer.Option("--corruptions", help="Measure on the good and spoilt pairs of benchmarks/ (a checkout only)."),
+    ] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="Ask the reviewers without a model too.")] = False,
+    prove: Annotated[bool, typer.Option("--prove", help="Ask the proof without a model too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object instead.")] = False,
+) -> None:
+    """What is each reviewer, check and proof worth, against verdicts known to be right, and what does each add?"""
+    from generation.auditing.command import audited
+    from generation.auditing.tables import tables
+
+    found = audited(file, votes, corruptions=corruptions, rules=rules, prove=prove)
+    if as_json:
+        print(json.dumps(found.as_dict(), ensure_ascii=False))
+        return
+    console = Console()
+    if not console.is_terminal:
+        console.width = WIDTH
+    for table in tables(found):
+        console.print(table)

@@ -150,7 +150,8 @@ def test_it_cannot_tell_from_nothing(sentences, question):
 
 
 @pytest.mark.parametrize(
-    ("question", "answer"), [("When was the Gullane Lighthouse built?", "1846"), ("What does the moon do?", CANNOT_TELL)]
+    ("question", "answer"),
+    [("When was the Gullane Lighthouse built?", "1846"), ("What does the moon do?", CANNOT_TELL)],
 )
 def test_it_answers_by_the_kind_of_question(question, answer):
     assert read(STORY, question) == answer

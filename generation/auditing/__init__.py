@@ -1,0 +1,1 @@
+"""The parts of `craqan audit`: cases with a known verdict, the figures, and the tables."""
