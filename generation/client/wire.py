@@ -19,6 +19,7 @@ from generation.errors import ConnectError, ModelTimeoutError
 
 MOST_BYTES = 64_000_000
 """An answer that is larger is no chat completion."""
+_MOST_HEAD = 100_000  # bytes of all headers
 _IDLE_S = 30.0  # a connection that rested longer may have been dropped on the way, without a word
 _ADDRESS_S = 300.0  # how long a name's addresses are believed
 _STAGGER_S = 0.25  # between two addresses of one name (RFC 8305)
@@ -196,6 +197,9 @@ class _Connection(asyncio.Protocol):
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
             self._fail(Broken(f"its answer is no HTTP: {error}"))
+        if not self._status:  # still in the head
+            self._head += len(data)
+            self._check_head()
         return None
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -217,6 +221,9 @@ class _Connection(asyncio.Protocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         key = name.decode("latin-1").lower()
         self._headers[key] = value.decode("utf-8", "replace")
+        if len(value) > 1000:
+            self._head += len(value)
+            self._check_head()
 
     def on_headers_complete(self) -> None:
         self._status = self._parser.get_status_code()
@@ -241,7 +248,7 @@ class _Connection(asyncio.Protocol):
         import httptools
 
         self._parser = parser or httptools.HttpResponseParser(self)
-        self._status = self._size = 0
+        self._status = self._size = self._head = 0
         self._is_measured = False
         self._headers: dict[str, str] = {}
         self._parts: list[bytes] = []
@@ -255,6 +262,10 @@ class _Connection(asyncio.Protocol):
             self._fail(Broken(f"its answer cannot be unpacked: {error}"))
         else:
             self._answer.set_result(Answered(self._status, self._headers, body.decode("utf-8", "replace")))
+
+    def _check_head(self) -> None:
+        if self._head > _MOST_HEAD:
+            self._fail(Broken(f"its head is larger than {_MOST_HEAD:,} bytes"))
 
     def _fail(self, error: Exception) -> None:
         if self._answer is not None and not self._answer.done():
