@@ -12,6 +12,7 @@ from rich.console import Console
 from generation import __version__, proof_cli
 from generation.checks import CheckLevel
 from generation.errors import CraqanError, InputError, UsageError
+from generation.review import cli as review
 
 if TYPE_CHECKING:
     from generation.proving.setup import Proving
@@ -23,6 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(review.app, name="review")
 progress = Console(stderr=True)
 Resume = Literal["if-possible", "always", "never"]
 Engine = Literal["local", "ray"]

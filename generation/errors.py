@@ -8,6 +8,7 @@
      |   +- PromptError          a prompt set: missing file, unknown placeholder
      |   +- InvariantError       a row that breaks an invariant of the dataset
      |   +- JournalError         a journal that is damaged, foreign or locked
+     |   +- BallotError          a vote that cannot be taken: incomplete, too long, for a pair that is not open
      |   +- ReviewError          a review by people: its file is damaged, foreign, locked, or holds other pairs
      +- CircuitError             calls fail one after the other: the run stops, to be resumed
      +- ModelError               the model or its server
@@ -58,6 +59,10 @@ class InvariantError(InputError):
 
 class JournalError(InputError):
     """A journal that cannot be opened or trusted."""
+
+
+class BallotError(InputError):
+    """A vote that cannot be taken as it is."""
 
 
 class ReviewError(InputError):

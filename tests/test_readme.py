@@ -58,6 +58,9 @@ def test_the_craqan_commands_of_the_readme_run(command, tmp_path):
     arguments = shlex.split(command)[1:]
     if arguments[0] == "show":
         assert craqan("generate", "docs", "--out", "runs/rules", cwd=tmp_path).returncode == 0
+    if arguments[0] == "review" and arguments[1] != "start":
+        assert craqan("review", "start", "review.sqlite", "data", cwd=tmp_path).returncode == 0
+        assert craqan("review", "export", "review.sqlite", "votes.xlsx", cwd=tmp_path).returncode == 0
     with ModelServer(script) as server:
         if "--max-usd" in arguments:
             arguments += ["--prices", "2.5,10"]  # the stand-in server has no listed price

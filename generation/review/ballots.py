@@ -133,9 +133,13 @@ def last_votes(votes: Sequence[Vote]) -> tuple[Vote, ...]:
 
 def count(votes: Sequence[Vote], policy: Policy, adjudicators: Collection[str] = ()) -> Count:
     """What `votes`, all on one pair, decide under `policy`; `adjudicators` are the labels of the people it names."""
-    valid = last_votes(votes)
-    readers = [v.accept for v in valid if v.reviewer not in adjudicators]
-    rulings = [v.accept for v in valid if v.reviewer in adjudicators]
+    return tally([(v.reviewer, v.accept) for v in last_votes(votes)], policy, adjudicators)
+
+
+def tally(said: Sequence[tuple[str, bool]], policy: Policy, adjudicators: Collection[str] = ()) -> Count:
+    """As `count`, of each person's label and last word."""
+    readers = [accept for who, accept in said if who not in adjudicators]
+    rulings = [accept for who, accept in said if who in adjudicators]
     if len(readers) < policy.people:
         return Count("needs_more", "", policy.people - len(readers))
     if len(set(readers)) == 1:

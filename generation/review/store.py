@@ -40,8 +40,8 @@ CREATE INDEX votes_of_person ON votes (reviewer);
 CREATE TRIGGER votes_stay BEFORE UPDATE ON votes BEGIN SELECT RAISE(ABORT, 'votes are only added'); END;
 CREATE TRIGGER votes_remain BEFORE DELETE ON votes BEGIN SELECT RAISE(ABORT, 'votes are only added'); END;
 CREATE TABLE leases (
-    pair TEXT NOT NULL, reviewer TEXT NOT NULL, since REAL NOT NULL, until REAL NOT NULL,
-    PRIMARY KEY (pair, reviewer)
+    pair TEXT NOT NULL, reviewer TEXT NOT NULL, ticket TEXT NOT NULL, since REAL NOT NULL, until REAL NOT NULL,
+    again INTEGER NOT NULL, PRIMARY KEY (pair, reviewer)
 );
 """
 
@@ -159,11 +159,11 @@ def pairs_of(db: sqlite3.Connection, ids: Sequence[str] | None = None) -> list[P
     return [Pair(id, json.loads(row), parent, by, json.loads(gold or "null")) for id, row, parent, by, gold in found]
 
 
-def votes_of(db: sqlite3.Connection, pair: str | None = None) -> list[Vote]:
-    """The votes on one pair, or all."""
+def votes_of(db: sqlite3.Connection, **where: str) -> list[Vote]:
+    """All votes, or those whose columns have the given values, such as reviewer="person:..."."""
     columns = "number, uid, pair, reviewer, accept, reasons, note, seconds, at, correction"
-    where, values = ("", ()) if pair is None else ("WHERE pair = ?", (pair,))
-    found = db.execute(f"SELECT {columns} FROM votes {where} ORDER BY number", values)
+    wanted = " AND ".join(f"{column} = ?" for column in where) or "true"
+    found = db.execute(f"SELECT {columns} FROM votes WHERE {wanted} ORDER BY number", tuple(where.values()))
     return [
         Vote(n, uid, id, who, bool(yes), tuple(json.loads(why)), *rest) for n, uid, id, who, yes, why, *rest in found
     ]
@@ -187,11 +187,14 @@ def put_vote(db: sqlite3.Connection, vote: Vote) -> None:
 
 
 def label_of(db: sqlite3.Connection, name: str, *, create: bool = True) -> str:
-    """The label, "person:<pseudonym>", of somebody by name; the pseudonym is random, so that it tells nothing."""
-    found = db.execute("SELECT label FROM people WHERE name = ?", (name,)).fetchone()
+    """The label, "person:<pseudonym>", of somebody by name; the pseudonym is random, so that it tells nothing.
+
+    A label instead of a name stands for itself. With `create` somebody new is added; otherwise theirs is "".
+    """
+    found = db.execute("SELECT label FROM people WHERE name = ? OR label = ?", (name, name)).fetchone()
     if found or not create:
         return found[0] if found else ""
-    label = f"person:{secrets.token_hex(4)}"
+    label = name if name.startswith("person:") else f"person:{secrets.token_hex(4)}"
     db.execute("INSERT INTO people VALUES (?, ?)", (label, name))
     return label
 

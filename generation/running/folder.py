@@ -206,11 +206,11 @@ def outcome_row(outcome: Outcome, recipe: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, **how}
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file so that a reader sees the old one or the new one, never a part."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file, text in UTF-8, so that a reader sees the old one or the new one, never a part."""
     part = path.with_name(path.name + ".part")
-    with part.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    with part.open("wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
