@@ -51,7 +51,9 @@ CITATION = """\
 """.replace("VERSION", VERSION)
 
 CONFIGS = {
-    "default": "one row a question: passage, answer, required sentences, coreference spans",
+    "default": "one row a question: passage, answer, required sentences, coreference spans; split by article",
+    "random": "the rows of default, split at random, passage by passage; in releases",
+    "domain": "the rows of default, split by domain; in releases of several domains",
     "articles": "the articles in full, with the offsets of their sections",
     "provenance": "how each pair came to be: rounds, verdicts, votes, tokens; joined by id",
     "rejected": "the pairs that were turned down, by whom and why",
@@ -174,7 +176,7 @@ FEATURES = {
         }
     ),
 }
-FEATURES["original"] = FEATURES["default"]
+FEATURES |= dict.fromkeys(("random", "domain", "original"), FEATURES["default"])
 
 _DATA_FILE = re.compile(r"(?P<split>\w+?)(-.*)?\.(?P<format>jsonl|parquet)")
 _logger = logging.getLogger("craqan")

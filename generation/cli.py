@@ -12,6 +12,7 @@ from rich.console import Console
 from generation import __version__, proof_cli
 from generation.checks import CheckLevel
 from generation.errors import CraqanError, InputError, UsageError
+from generation.releases import cli as releasing
 from generation.review import cli as review
 
 if TYPE_CHECKING:
@@ -266,6 +267,10 @@ def assemble(
         f"{made.articles} articles; {made.submitted} pairs = {made.accepted} accepted + {made.rejected} rejected"
         f" ({made.kept} of them from before)"
     )
+
+
+app.command()(releasing.release)
+app.command()(releasing.publish)
 
 
 def _count(sections: str) -> int | Literal["all"]:

@@ -7,9 +7,11 @@
      |   +- CorpusError          an article source: empty, binary, too large, no section left
      |   +- PromptError          a prompt set: missing file, unknown placeholder
      |   +- InvariantError       a row that breaks an invariant of the dataset
+     |   +- GateError            a release that may not go out as it is; carries `findings`
      |   +- JournalError         a journal that is damaged, foreign or locked
      |   +- BallotError          a vote that cannot be taken: incomplete, too long, for a pair that is not open
      |   +- ReviewError          a review by people: its file is damaged, foreign, locked, or holds other pairs
+     +- PublishError             the Hub did not take a release, or gave back another one
      +- CircuitError             calls fail one after the other: the run stops, to be resumed
      +- ModelError               the model or its server
          +- AuthError            401, 402 or 403: the key or its account
@@ -55,6 +57,18 @@ class PromptError(InputError):
 
 class InvariantError(InputError):
     """A row that breaks an invariant of the dataset."""
+
+
+class GateError(InputError):
+    """A release that one gate or several stop; `findings` is {gate: what it found}."""
+
+    def __init__(self, message: str, findings: dict[str, list[str]] | None = None):
+        super().__init__(message)
+        self.findings = findings or {}
+
+
+class PublishError(CraqanError):
+    """The Hub refused, was not reached, or holds something else; what is there is not overwritten."""
 
 
 class JournalError(InputError):

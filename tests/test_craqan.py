@@ -183,7 +183,10 @@ def test_a_split_that_nobody_knows_is_refused_instead_of_ignored(checkout: Path)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"config": "v9"}, 'There is no config "v9"; there are default, articles, provenance, rejected, v1, original.'),
+        (
+            {"config": "v9"},
+            'There is no config "v9"; there are default, random, domain, articles, provenance, rejected, v1, original.',
+        ),
         ({"split": "dev"}, 'There is no split "dev" in the config "default"; there are train, validation, test.'),
         (
             {"split": "train+dev[:3]"},

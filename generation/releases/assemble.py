@@ -1,6 +1,5 @@
 """Hand-written drafts -> data/: who accepted what, which split an article belongs to, and the five configs' files."""
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,11 +9,9 @@ from generation.errors import InputError, InvariantError, UsageError
 from generation.records import Article, Round, digest
 from generation.releases import additions, invariants
 from generation.releases.drafts import SEGMENTER, Draft, read_article, read_pairs, read_verdicts
+from generation.releases.splits import SEED, SHARES, split_of
 
-SEED = 42
-"""Gives validation and test two each of the first twelve articles; never changed, since rows keep their split."""
 CONFIGS = ("default", "articles", "provenance", "rejected", "v1")
-SHARES = {"train": 0.70, "validation": 0.15, "test": 0.15}
 
 
 class Assembled(NamedTuple):
@@ -51,14 +48,6 @@ def assemble(drafts: Path | Sequence[Path], out_dir: Path, seed: int = SEED, kee
     dataset.write_tables(tables, out_dir)
     articles, accepted, rejected = (dataset.count(tables, c) for c in ("articles", "default", "rejected"))
     return Assembled(articles, accepted, rejected, dataset.count(before, "default") + dataset.count(before, "rejected"))
-
-
-def split_of(article_id: str, seed: int = SEED) -> str:
-    """The split of an article, by its hash alone, so that no other article can move it."""
-    place = int.from_bytes(hashlib.sha256(f"{seed}:{article_id}".encode()).digest()[:8]) / 2**64
-    if place < SHARES["train"]:
-        return "train"
-    return "validation" if place < SHARES["train"] + SHARES["validation"] else "test"
 
 
 def _articles(folders: Sequence[Path]) -> list[Path]:

@@ -1,9 +1,10 @@
-"""The YAML front matter of README.md, made from craqan.py and data/; the text below it is never touched.
+"""What README.md and DATASHEET.md say of the data, made from craqan.py and data/; people's own words stay.
 
-    python -m generation.releases.card            bring README.md of this checkout up to date
-    python -m generation.releases.card --check    exit with 1 if it is not
+    python -m generation.releases.card            bring README.md and DATASHEET.md of this checkout up to date
+    python -m generation.releases.card --check    exit with 1 if one is not
 
-One front matter serves the dataset's page (configs, dataset_info) and the Space's (title, sdk, app_file ...).
+Made are the YAML front matter and the blocks (see `blocks`). In the checkout one front matter serves the dataset's page
+(configs, dataset_info) and the Space's (title, sdk, app_file ...); in a release it is the dataset's alone.
 """
 
 import re
@@ -13,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from generation.errors import InputError, UsageError
+from generation.releases import plots
 
 ROOT = Path(__file__).resolve().parents[2]
 
-_SPACE = {
+SPACE = {
     "title": "CRaQAn",
     "emoji": "🔗",
     "colorFrom": "blue",
@@ -40,9 +42,47 @@ _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 
 
 def front_matter(data_dir: Path) -> str:
-    """The whole block, `---` lines included. Raises UsageError if the folder holds no data."""
+    """The checkout's, `---` lines included. Raises UsageError if the folder holds no data."""
+    import craqan
+
+    return as_yaml({**SPACE, "license": craqan.LICENSE, **_DATASET, **_measured(data_dir)})
+
+
+def release_front_matter(data_dir: Path, licence: str, text: str, people: bool) -> str:
+    """A release's: what `text` (an earlier card) has of its own, and what is made from the data.
+
+    `people` says that people judged pairs. Raises InputError if the earlier front matter is no YAML mapping.
+    """
     import yaml
 
+    match = _FRONT_MATTER.match(text)
+    try:
+        own = yaml.safe_load(match[0].strip("-\n")) if match else {}
+    except yaml.YAMLError as error:
+        raise InputError(f"The front matter of the card is no YAML: {error}.") from error
+    if not isinstance(own, dict | None):
+        raise InputError("The front matter of the card should hold keys and values.")
+    kept = {name: value for name, value in (own or {}).items() if name not in SPACE}
+    made = {"license": licence, **_measured(data_dir)}
+    if people:
+        made["annotations_creators"] = ["machine-generated", "expert-generated"]
+    return as_yaml({**_DATASET, "tags": _DATASET["tags"][:-1], **kept, **made})
+
+
+def as_yaml(fields: Mapping[str, Any]) -> str:
+    """A front matter, `---` lines included."""
+    import yaml
+
+    return f"---\n{yaml.safe_dump(dict(fields), sort_keys=False, allow_unicode=True, width=120)}---\n"
+
+
+def body(text: str) -> str:
+    """A card without its front matter."""
+    return _FRONT_MATTER.sub("", text)
+
+
+def _measured(data_dir: Path) -> dict[str, Any]:
+    """The keys that follow from the data."""
     import craqan
 
     counts = {config: _splits(data_dir, config) for config in craqan.CONFIGS}
@@ -50,39 +90,55 @@ def front_matter(data_dir: Path) -> str:
     if "default" not in counts:
         raise UsageError(f"{data_dir}/default holds no data to describe.")
     total = sum(split["num_examples"] for split in counts["default"])
-    fields = {
-        **_SPACE,
-        "license": craqan.LICENSE,
-        **_DATASET,
+    return {
         "size_categories": [next(name for limit, name in _SIZES.items() if total < limit)],
         "configs": [_config(data_dir, config) for config in counts],
         "dataset_info": [_info(config, splits) for config, splits in counts.items()],
     }
-    return f"---\n{yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=120)}---\n"
 
 
 def update(readme: Path, data_dir: Path, *, write: bool = True) -> bool:
-    """Whether the front matter was out of date; with `write` it no longer is. Raises InputError if there is none."""
+    """Whether README.md or a DATASHEET.md beside it was out of date; with `write` they no longer are.
+
+    Raises InputError if README.md has no front matter, or a block of either that nobody makes.
+    """
+    import craqan
+    from generation import dataset
+    from generation.releases import blocks, figures, page
+    from generation.running.folder import write_whole
+
     text = readme.read_text(encoding="utf-8") if readme.exists() else "---\n---\n\n# CRaQAn\n"
     if not _FRONT_MATTER.match(text):
         raise InputError(f"{readme} does not begin with a front matter: put two lines of --- at its top.")
-    new = front_matter(data_dir) + _FRONT_MATTER.sub("", text)
-    if write and new != text:
-        part = readme.with_suffix(".md.part")
-        part.write_text(new, encoding="utf-8", newline="\n")
-        part.replace(readme)
-    return new != text
+    counted = figures.count(dataset.rows_of(data_dir))
+    drawn = sorted(path.stem for path in (data_dir / plots.FOLDER).glob("*.png"))
+    made = page.blocks(
+        counted, licence=craqan.LICENSE, pictures=drawn, picture_folder=f"{data_dir.name}/{plots.FOLDER}"
+    )
+    new = {readme: front_matter(data_dir) + blocks.fill(body(text), made, str(readme))}
+    datasheet = readme.with_name("DATASHEET.md")
+    if datasheet.exists():
+        new[datasheet] = blocks.fill(datasheet.read_text(encoding="utf-8"), made, str(datasheet))
+    stale = [path for path, content in new.items() if not path.exists() or path.read_text(encoding="utf-8") != content]
+    for path in stale if write else ():
+        write_whole(path, new[path])
+    return bool(stale)
 
 
 def main(arguments: list[str]) -> int:
-    """0 if README.md is, or now is, up to date; 1 if --check finds that it is not."""
+    """0 if both are, or now are, up to date; 1 if --check finds that one is not."""
     check = arguments == ["--check"]
     if arguments and not check:
         raise UsageError("Usage: python -m generation.releases.card [--check]")
-    changed = update(ROOT / "README.md", ROOT / "data", write=not check)
-    is_stale = changed and check
-    print(f"README.md {'is out of date: run python -m generation.releases.card' if is_stale else 'is up to date'}.")
-    return int(changed and check)
+    if not check:
+        from generation import dataset
+        from generation.releases import figures
+
+        plots.draw(figures.count(dataset.rows_of(ROOT / "data")), ROOT / "data" / plots.FOLDER)
+    is_stale = update(ROOT / "README.md", ROOT / "data", write=not check) and check
+    state = "are out of date: run python -m generation.releases.card" if is_stale else "are up to date"
+    print(f"README.md and DATASHEET.md {state}.")
+    return int(is_stale)
 
 
 def _splits(data_dir: Path, config: str) -> list[dict[str, Any]]:

@@ -27,8 +27,15 @@ def check_row(config: str, row: Mapping[str, Any]) -> None:
         craqan.check_columns(row, craqan.FEATURES[config], name)
     except craqan.DataError as error:
         raise InvariantError(str(error)) from error
+    for breach in breaches_of(config, row):
+        raise InvariantError(f"{breach}.")
+
+
+def breaches_of(config: str, row: Mapping[str, Any]) -> Iterator[str]:
+    """What `row`, which has the columns and types of `config`, breaks by itself, each a sentence without its stop."""
+    name = _name(config, row)
     for breach in _OF_CONFIG[config](row):
-        raise InvariantError(f"{name}: {breach}.")
+        yield f"{name}: {breach}"
 
 
 def check_folder(data_dir: Path | str) -> dict[str, dict[str, int]]:
@@ -51,7 +58,7 @@ def check_folder(data_dir: Path | str) -> dict[str, dict[str, int]]:
 
 def check_tables(tables: Tables) -> None:
     """Raise InvariantError for the first breach among rows that each hold by themselves."""
-    for breach in _among(tables):
+    for breach in breaches_among(tables):
         raise InvariantError(f"{breach}.")
 
 
@@ -194,11 +201,14 @@ _OF_CONFIG = {
     "provenance": _provenance,
     "rejected": _rejected,
     "v1": _v1,
+    "random": _default,
+    "domain": _default,
     "original": _default,
 }
 
 
-def _among(tables: Tables) -> Iterator[str]:
+def breaches_among(tables: Tables) -> Iterator[str]:
+    """What rows break together that each hold by themselves."""
     pairs = [(s, row) for c in ("default", "rejected") for s, rows in tables.get(c, {}).items() for row in rows]
     yield from _twice("id", [row["id"] for _, row in pairs])
     yield from _twice("article_id", [row["article_id"] for rows in tables.get("articles", {}).values() for row in rows])
@@ -210,6 +220,17 @@ def _among(tables: Tables) -> Iterator[str]:
         if (of_v1 := [_v1_id(row) for rows in tables["v1"].values() for row in rows]) and set(of_v1) != known:
             yield f"v1 and default differ in {len(set(of_v1) ^ known)} pairs"
         yield from _twice("pair of v1", of_v1)
+    for config in ("random", "domain"):
+        yield from _same_rows(config, tables)
+
+
+def _same_rows(config: str, tables: Tables) -> Iterator[str]:
+    here, there = (
+        sorted((r for rows in tables.get(c, {}).values() for r in rows), key=lambda r: r["id"])
+        for c in (config, "default")
+    )
+    if here and here != there:
+        yield f"{config} does not hold the rows of default, each once"
 
 
 def _twice(what: str, ids: list[str]) -> Iterator[str]:
