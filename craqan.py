@@ -15,10 +15,13 @@ import hashlib
 import json
 import logging
 import re
+import socket
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import datasets
 from datasets import Features, Sequence, Value
@@ -273,9 +276,12 @@ def load(config="default", split=None, revision=None, *, repo=None, data_dir=Non
         raise ValueError(f'The config "original" is read from {ORIGINAL_REPO} alone: give a revision only.')
     options = {}
     if config == "original":
+        if revision:
+            _require_hub(ORIGINAL_REPO, revision)
         options["original_revision"] = revision or ""
     elif revision or repo:
         data_dir = f"hf://datasets/{usable_name(repo or REPO)}@{revision or 'main'}"
+        _require_hub(repo or REPO, revision or "main")
     builder = Craqan(config_name=config, base_path=data_dir, token=token, **options)
     _check_split(split, config, [*builder.files] or SPLITS[config])
     try:
@@ -287,6 +293,20 @@ def load(config="default", split=None, revision=None, *, repo=None, data_dir=Non
         if isinstance(error.__cause__, DataError):
             raise error.__cause__ from None
         raise
+
+
+def _require_hub(repo, revision):
+    """Raise ConnectionError at once where the Hub is out of reach: its own client goes on trying for half a minute."""
+    hub = urlsplit(datasets.config.HF_ENDPOINT)
+    if hub.scheme in getproxies() or "all" in getproxies():
+        return  # who can be reached is the proxy's business
+    try:
+        socket.create_connection((hub.hostname, hub.port or (443 if hub.scheme == "https" else 80)), timeout=5).close()
+    except OSError as error:
+        raise ConnectionError(
+            f"{repo} at {revision} cannot be read from the Hub: there is no way to {hub.netloc}"
+            f" ({error.strerror or error}); craqan.load() alone reads the rows of this checkout."
+        ) from None
 
 
 def usable_name(repo):

@@ -23,6 +23,8 @@ MAX_SENTENCES = 40
 """Three times the 90 % quantile of the paper's sections (12, its Table 1); in longer ones most of a prompt is what no
 question is about. Of the 641 sections of FreshWiki's 57 articles, 3 are longer."""
 
+_NO_INPUT = "Name at least one file, folder, glob or dataset to read."
+
 OnSkipped = Callable[[Skipped], None]
 _log = logging.getLogger(__name__)
 
@@ -40,27 +42,27 @@ def articles(
     is skipped. Whatever cannot be read goes to `skipped`. Raises CorpusError, at the end, if nothing could be read.
     """
     if not inputs:
-        raise UsageError("Name at least one file, folder, glob or dataset to read.")
-    return _articles(inputs, max_bytes, column, skipped)
+        raise UsageError(_NO_INPUT)
+    return (found.article for found in _articles(inputs, max_bytes, column, skipped))
 
 
-def _articles(inputs: Sequence[str], max_bytes: int, column: str, skipped: OnSkipped) -> Iterator[Article]:
+def _articles(inputs: Sequence[str], max_bytes: int, column: str, skipped: OnSkipped) -> Iterator[Found]:
     ids: set[str] = set()
     texts: set[str] = set()
     first: Skipped | None = None
     for address in inputs:
         for found in read_source(address, max_bytes, column):
             admitted = found if isinstance(found, Skipped) else _admit(found, ids, texts)
-            if isinstance(admitted, Article):
-                yield admitted
-            else:
+            if isinstance(admitted, Skipped):
                 first = first or admitted
                 skipped(admitted)
+            else:
+                yield admitted
     if not ids:
         raise CorpusError(f"No article could be read; the first reason: {first}.")
 
 
-def _admit(found: Found, ids: set[str], texts: set[str]) -> Article | Skipped:
+def _admit(found: Found, ids: set[str], texts: set[str]) -> Found | Skipped:
     article, text = found.article, digest(found.article.text)
     if not article.sections:
         return Skipped(found.name, "holds no prose")
@@ -70,7 +72,7 @@ def _admit(found: Found, ids: set[str], texts: set[str]) -> Article | Skipped:
         article = rename(article, f"{article.id}-{text[:8]}")
     ids.add(article.id)
     texts.add(text)
-    return article
+    return Found(found.name, article)
 
 
 def choose(
@@ -82,11 +84,13 @@ def choose(
     max_sentences: int = MAX_SENTENCES,
     segmenter: str = DEFAULT_SEGMENTER,
     skipped: OnSkipped = _warn,
+    name: str = "",
 ) -> list[Section]:
     """The segmented sections of `article` that have a fitting number of sentences, in reading order.
 
     A number of `sections` asks for that many: the summary and random ones of the body. The choice depends on `seed` and
-    the article's id alone, not on the other articles. How many do not fit is told to `skipped`, once for the article.
+    the article's id alone, not on the other articles. How many do not fit is told to `skipped`, once for the article,
+    under `name` (where it was read from) or else its title.
     """
     if isinstance(sections, int) and sections < 1:
         raise UsageError(f'The number of sections must be at least 1, or "all", not {sections}.')
@@ -96,7 +100,7 @@ def choose(
     fitting = [s for s in segmented if min_sentences <= len(s.sentences) <= max_sentences]
     if misfits := len(segmented) - len(fitting):
         reason = f"{misfits} of {len(segmented)} sections do not have {min_sentences} to {max_sentences} sentences"
-        skipped(Skipped(article.title, reason, misfits if fitting else 0))
+        skipped(Skipped(name or article.title, reason, misfits if fitting else 0))
     if sections == "all" or len(fitting) <= sections:
         return fitting
     return _drawn(fitting, sections, random.Random(f"{seed}/{article.id}"))
@@ -125,7 +129,9 @@ def read(
     Raises CorpusError, at the end, if nothing at all is left.
     """
     is_empty = True
-    for article in articles(inputs, max_bytes=max_bytes, column=column, skipped=skipped):
+    if not inputs:
+        raise UsageError(_NO_INPUT)
+    for name, article in _articles(inputs, max_bytes, column, skipped):
         for section in choose(
             article,
             sections=sections,
@@ -134,6 +140,7 @@ def read(
             max_sentences=max_sentences,
             segmenter=segmenter,
             skipped=skipped,
+            name=name,
         ):
             is_empty = False
             yield section

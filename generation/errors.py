@@ -6,15 +6,18 @@
      +- InputError               a file or row cannot be read or breaks the schema
      |   +- CorpusError          an article source: empty, binary, too large, no section left
      |   +- PromptError          a prompt set: missing file, unknown placeholder
+     |   |   +- NoPromptsError   its folder does not exist (a UsageError too)
      |   +- InvariantError       a row that breaks an invariant of the dataset
      |   +- GateError            a release that may not go out as it is; carries `findings`
      |   +- JournalError         a journal that is damaged, foreign or locked
+     |   |   +- NoJournalError   there is none (a UsageError too)
      |   +- BallotError          a vote that cannot be taken: incomplete, too long, for a pair that is not open
      |   +- ReviewError          a review by people: its file is damaged, foreign, locked, or holds other pairs
      +- PublishError             the Hub did not take a release, or gave back another one
      +- CircuitError             calls fail one after the other: the run stops, to be resumed
      +- ModelError               the model or its server
          +- AuthError            401, 402 or 403: the key or its account
+         |   +- NoKeyError       no key is set, or one that no header can carry (a UsageError too)
          +- RequestError         400, 404, 422: the request, the model's name or the address
          +- RateLimitError       429 after all retries
          +- ServerError          5xx, or no chat completion, after all retries
@@ -55,6 +58,10 @@ class PromptError(InputError):
     """A prompt set that cannot be loaded or rendered."""
 
 
+class NoPromptsError(PromptError, UsageError):
+    """No folder where a prompt set was to be."""
+
+
 class InvariantError(InputError):
     """A row that breaks an invariant of the dataset."""
 
@@ -81,6 +88,10 @@ class BallotError(InputError):
 
 class ReviewError(InputError):
     """A file of a review by people that cannot be opened, trusted or brought together with another."""
+
+
+class NoJournalError(JournalError, UsageError):
+    """No journal where one was to be read."""
 
 
 class CircuitError(CraqanError):
@@ -114,6 +125,10 @@ class ModelError(CraqanError):
 
 class AuthError(ModelError):
     """401, 402 or 403: the key is missing, wrong or not allowed, or its account has no credit."""
+
+
+class NoKeyError(AuthError, UsageError):
+    """No key, so that nothing was asked; the command line exits with 2."""
 
 
 class RequestError(ModelError):

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from generation.client.replies import usable
-from generation.errors import JournalError, ModelError
+from generation.errors import CircuitError, JournalError, ModelError, NoJournalError
 from generation.llm import Chat, Reply, Request
 from generation.records import Usage
 from generation.running.calls import Asked, Call, raw_of, read_raw, writable
@@ -62,7 +62,7 @@ class Journal:
     def __init__(self, path: Path | str, *, create: bool = True) -> None:
         self.path = Path(path)
         if not create and not self.path.is_file():
-            raise JournalError(f"{self.path} does not exist; name the folder of a run that asked a model.")
+            raise NoJournalError(f"{self.path} does not exist; name the folder of a run that asked a model.")
         self._waiting: list[_Waiting] = []
         self._known: set[str] = set()
         with self._told():
@@ -294,6 +294,10 @@ class Journaled:
             if kept is None or kept is error.reply:
                 raise
             return usable(kept)
+        except CircuitError as stop:
+            if isinstance(stop.__cause__, ModelError):
+                await self.journal.keep(asked, None, type(stop.__cause__).__name__)
+            raise
         return usable(await self.journal.keep(asked, reply, "ok") or reply)
 
 

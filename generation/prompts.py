@@ -17,7 +17,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from generation.errors import PromptError
+from generation.errors import NoPromptsError, PromptError
 from generation.records import PROBLEM_CODES
 from generation.records import digest as digest_of
 
@@ -178,7 +178,7 @@ def load_set(folder: Path | None = None) -> PromptSet:
     """
     root = folder or FOLDER
     if not root.is_dir():
-        raise PromptError(f"The prompt set {root} is not a folder: give one that holds generator.md and reviewers/.")
+        raise NoPromptsError(f"The prompt set {root} is not a folder: give one that holds generator.md and reviewers/.")
     files = sorted(p for p in (root / "reviewers").glob("*") if not p.name.startswith((".", "__")))
     panel = [p.stem for p in files if p.suffix == ".md"]
     if not panel:

@@ -272,6 +272,37 @@ def test_html_page_loses_menus_and_scripts(tmp_path: Path) -> None:
     assert "At 10^6 boats, it ends." in article.text
 
 
+FIRST, SECOND = "It passed in 1974. It was short.", "It asks for two rafts. Nobody read it."
+PAGE = f"<h1>Harbor Act</h1><p>{FIRST}</p><h2>Duties</h2><p>{SECOND}</p>"
+SHORT = {
+    "headings and paragraphs": PAGE,
+    "a title and a head": f"<html><head><title>T</title></head><body>{PAGE}</body></html>",
+    "a menu and a footer": f"<nav><a href='/'>Home</a></nav><main>{PAGE}</main><footer>Copyright 2020</footer>",
+    "a footer in an article": f"<article>{PAGE}<footer>Copyright 2020</footer></article>",
+    "a heading above the article": "<header><h1>Harbor Act</h1></header><main>"
+    + PAGE.partition("</h1>")[2]
+    + "</main>",
+    "no paragraphs": f"<h1>Harbor Act</h1>{FIRST}<h2>Duties</h2>{SECOND}",
+    "blocks of any kind": PAGE.replace("p>", "div>"),
+    "sections": f"<section>{PAGE}</section>".replace("<h2>", "</section><section><h2>"),
+}
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_short_page_keeps_its_headings_and_all_of_its_text(name: str, tmp_path: Path) -> None:
+    article = one(saved(tmp_path, "page.html", SHORT[name]))
+    assert [(s.path, s.text) for s in article.sections] == [((), FIRST), (("Duties",), SECOND)]
+
+
+def test_a_short_page_keeps_its_quotes_and_lists(tmp_path: Path) -> None:
+    page = (
+        "<h1>Rules</h1><blockquote><p>Be brief.</p></blockquote><p>They are two.</p><ol><li>Go.</li><li>Stay.</li></ol>"
+    )
+    assert (
+        one(saved(tmp_path, "page.html", page)).sections[0].text == "> Be brief.\n\nThey are two.\n\n1. Go.\n2. Stay."
+    )
+
+
 def test_html_loses_citations_of_any_form_but_no_links() -> None:
     html = "<p>Found<sup class='reference'>[lower-alpha 1]</sup> <a class='reference internal' href='x'>here</a>.</p>"
     assert [b.text for b in from_html(html)] == ["Found here."]

@@ -146,7 +146,7 @@ def test_a_wrong_key_ends_the_run_with_one_sentence(tmp_path):
 
 def test_without_a_key_the_error_names_what_to_set(tmp_path):
     done = craqan("generate", ARTICLE, "--out", tmp_path / "run", "--model", "gpt-4o")
-    assert done.returncode == 1 and "OPENAI_API_KEY" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and "OPENAI_API_KEY" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_prompt_set_of_ones_own_is_used_as_it_is(tmp_path):
@@ -203,7 +203,12 @@ WRONG_CALLS = [
     "generate x.md --prompts tests/paper_prompts",
     "generate x.md --panel joint",
     "generate x.md --max-usd 5",
+    "generate x.md --prompts nowhere --model m --base-url http://127.0.0.1:9/v1",
+    "generate x.md --model m",
+    "generate x.md --model m --base-url http://127.0.0.1:99999/v1",
+    "generate x.md --model m --base-url http://[::zz]/v1",
     "show nosuch.jsonl",
+    "calls nosuch",
 ]
 
 

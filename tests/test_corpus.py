@@ -29,7 +29,7 @@ BAD_FILES: dict[str, tuple[str, bytes, str]] = {
     "binary": ("a.md", b"PK\x03\x04\x00\x00text", "is binary"),
     "latin-1": ("a.txt", "Un café au lait. Très bon.".encode("latin-1"), r"is not UTF-8 text \(see byte 6\)"),
     "odd UTF-16": ("a.txt", b"\xff\xfea\x00b", "is not UTF-16"),
-    "UTF-16 without a mark": ("a.txt", "Some text.".encode("utf-16-le"), "is binary"),
+    "UTF-16 without a mark": ("a.txt", "Some text.".encode("utf-16-le"), "is UTF-16LE text without"),
     "unknown kind": ("a.pdf", b"%PDF-1.7", r"is not of a kind that is read \(.md"),
     "no ending": ("LICENSE", b"text", "is not of a kind"),
     "broken parquet": ("a.parquet", b"no parquet at all", "cannot be loaded"),
@@ -75,6 +75,25 @@ def test_good_files_go_on_beside_bad_ones(tmp_path: Path) -> None:
     assert [a.title for a in found] == ["Good"]
     assert [n.reason for n in notes][:2] == ["is binary, not text", "is empty"]
     assert [n.reason.split(",")[0] for n in notes][2:] == ["does not exist", "matches no file", "is an address"]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("Café au lait. It is hot.".encode("latin-1"), "is not UTF-8 text (see byte 3)"),
+        ("The Act passed. It was short.".encode("utf-16-le"), "is UTF-16LE text without a byte-order mark"),
+        ("The Act passed. It was short.".encode("utf-16-be"), "is UTF-16BE text without a byte-order mark"),
+        (bytes(range(256)) * 4, "is binary"),
+    ],
+)
+def test_a_file_in_another_encoding_is_refused_in_one_sentence(data: bytes, words: str, tmp_path: Path) -> None:
+    assert words in reason(saved(tmp_path, "a.md", data))
+
+
+def test_a_note_on_short_sections_names_the_file(tmp_path: Path) -> None:
+    path, notes = saved(tmp_path, "a.md", f"# Good\n\n{PROSE}\n\n## Short\n\nOne sentence."), list[Skipped]()
+    assert len(list(read([str(path)], skipped=notes.append))) == 1
+    assert [str(n) for n in notes] == [f"{path}: 1 of 2 sections do not have 3 to 40 sentences"]
 
 
 def test_unreadable_file_is_named(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from collections import Counter
 import pytest
 
 from generation.journal import Journal
-from tests.model_server import Canned, ModelServer
+from tests.model_server import Canned, ModelServer, failing
 from tests.test_cli import KEY, ROOT, counts, craqan, lines
 
 SECTIONS = 30
@@ -227,4 +227,13 @@ def test_calls_shows_what_was_asked_and_answered(corpus, tmp_path):
     assert "generator" in done.stdout and "reviewers/content_cohesion" in done.stdout and "a thing" in done.stdout
     whole = [json.loads(line) for line in craqan("calls", tmp_path / "run", "--full").stdout.splitlines()]
     assert whole[0]["request"]["messages"] and KEY not in json.dumps(whole)
-    assert craqan("calls", corpus).returncode == 1
+    assert craqan("calls", corpus).returncode == 2
+
+
+def test_calls_tells_of_calls_that_were_never_answered(corpus, tmp_path):
+    with ModelServer(lambda request: failing(401, "wrong key")) as server:
+        assert craqan(*arguments(corpus, tmp_path / "run", server.url)).returncode == 1
+    done = craqan("calls", tmp_path / "run")
+    assert done.returncode == 0 and "AuthError" in done.stdout
+    assert f"{len(done.stdout.splitlines())} of them without an answer" in done.stderr
+    assert "0 calls on nobody" in craqan("calls", tmp_path / "run", "--section", "nobody").stderr

@@ -4,6 +4,7 @@ What is not prose is left out: images, tables, code blocks, formulas, comments, 
 become their text.
 """
 
+import copy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ class Block:
 
 _LONGEST_WRAPPED_LINE = 160  # nobody wraps by hand beyond this; such a file has one paragraph a line (FreshWiki)
 _ENDS_SENTENCE = re.compile(r"[.!?:][\"'\u201d\u2019)\]]*$")
+_SHORT_PAGE = 3000  # characters of text
 _CITATION_LABEL = re.compile(r"\d{1,3}|\^\S{1,40}")  # of a link: [8](https://...), or [8] defined further down
 _LISTED_ADDRESS = re.compile(r"\s*\[\^?\w{1,20}\]:?\s+(?:https?|ftp)://\S+\s*")
 
@@ -199,13 +201,43 @@ def _holds_no_prose(element: "HtmlElement") -> bool:
 
 
 def main_content(root: "HtmlElement") -> list[Block]:
-    """The article on a page, without menus, footers and advertisements: what trafilatura finds, else all prose."""
+    """The article on a page, without menus, footers and advertisements: what trafilatura finds, else all prose.
+
+    From short pages trafilatura gives the text in one piece, its headings in the midst of it, or only a part.
+    """
     import trafilatura
 
+    whole = from_tree(_middle(root))
     found = trafilatura.extract(
         root, output_format="html", include_formatting=True, include_comments=False, include_tables=False
     )
-    return from_html(found) if found else from_tree(root)
+    blocks = from_html(found) if found else []
+    return whole if _is_run_together(blocks, whole) or _is_a_part(blocks, whole) else blocks
+
+
+def _middle(root: "HtmlElement") -> "HtmlElement":
+    """A copy of the page's <main>, or of its one <article>, or of all, without footers and asides."""
+    mains = list(root.iter("main")) or list(root.iter("article"))
+    middle = copy.deepcopy(mains[0] if len(mains) == 1 else root)
+    for element in list(middle.iter("footer", "aside")):
+        if element.getparent() is not None:
+            element.drop_tree()
+    return middle
+
+
+def _is_run_together(blocks: list[Block], whole: list[Block]) -> bool:
+    """True if no heading is left as one, while half of them or more stand in the midst of paragraphs."""
+    headings = [b.text for b in whole if b.kind == "heading"]
+    if not headings or any(b.kind == "heading" for b in blocks):
+        return False
+    swallowed = [h for h in headings if any(h in b.text for b in blocks)]
+    return 2 * len(swallowed) >= len(headings)
+
+
+def _is_a_part(blocks: list[Block], whole: list[Block]) -> bool:
+    """True if most of a short page is missing; of a long one most may well be menus and comments."""
+    length = sum(len(b.text) for b in whole)
+    return length < _SHORT_PAGE and 2 * sum(len(b.text) for b in blocks) < length
 
 
 class _HtmlBlocks:

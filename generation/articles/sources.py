@@ -162,12 +162,23 @@ def _decode(data: bytes) -> str:
         raise CorpusError("is empty")
     is_utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     if b"\0" in data and not is_utf16:
+        if (encoding := _unmarked(data)) is not None:
+            raise CorpusError(f"is {encoding} text without a byte-order mark; convert it to UTF-8, say with iconv")
         raise CorpusError("is binary, not text")
     try:
         return data.decode("utf-16" if is_utf16 else "utf-8-sig")
     except UnicodeDecodeError as error:
         encoding = "UTF-16" if is_utf16 else "UTF-8"
         raise CorpusError(f"is not {encoding} text (see byte {error.start:,}); convert it, say with iconv") from None
+
+
+def _unmarked(data: bytes) -> str | None:
+    """The UTF-16 that `data` seems to be: every other byte of Western text is zero."""
+    sample = data[:4000]
+    for encoding, zeros, others in (("UTF-16LE", sample[1::2], sample[::2]), ("UTF-16BE", sample[::2], sample[1::2])):
+        if len(zeros) > 4 and zeros.count(0) > 0.8 * len(zeros) and not others.count(0):
+            return encoding
+    return None
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:

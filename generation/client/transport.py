@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, urlsplit
 
 from generation import __version__
-from generation.errors import AuthError, ConnectError, ModelTimeoutError, UsageError
+from generation.errors import ConnectError, ModelTimeoutError, NoKeyError, UsageError
 
 if TYPE_CHECKING:
     import aiohttp
@@ -106,15 +106,15 @@ def _is_host(host: str) -> bool:
 def find_key(url: str, api_key: str | None = None) -> Key:
     """The key for `url`: the one given, else HF_TOKEN for Hugging Face's hosts, else OPENAI_API_KEY.
 
-    A server on this machine needs none. Raises AuthError, which names what to set. No key goes to the other's host.
+    A server on this machine needs none. Raises NoKeyError, which names what to set. No key goes to the other's host.
     """
     host = urlsplit(url).hostname or ""
     variable = "HF_TOKEN" if f".{host}".endswith(_HF_HOSTS) else "OPENAI_API_KEY"
     key = Key((api_key or os.environ.get(variable) or "").strip())
     if not key.isascii() or not key.isprintable():
-        raise AuthError(f"The key for {host} holds characters that no key has: copy it again into {variable}.")
+        raise NoKeyError(f"The key for {host} holds characters that no key has: copy it again into {variable}.")
     if not key and not is_loopback(host):
-        raise AuthError(f"No key for {host}: set {variable} (any word, if that server asks for none).")
+        raise NoKeyError(f"No key for {host}: set {variable} (any word, if that server asks for none).")
     return key
 
 

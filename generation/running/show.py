@@ -1,6 +1,7 @@
 """Pairs for a person, in the terminal: the passage with its required sentences lit and the coreferences marked."""
 
 import json
+import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -87,17 +88,25 @@ def passage(row: Mapping[str, Any]) -> Text:
 
 
 def show_calls(journal: Path, console: Console, scope: str = "", full: bool = False) -> None:
-    """Print the calls of a journal, one line each, or whole as JSON lines if `full`; only those of `scope` if given."""
+    """Print the calls of a journal, one line each, or whole as JSON lines if `full`; only those of `scope` if given.
+
+    A last line on standard error says how many there are, and how many of them have no answer.
+    """
     from generation.journal import Journal
 
+    count, unanswered = 0, 0
     with Journal(journal, create=False) as found:
         for call in found.calls():
             if scope and call.request.scope != scope:
                 continue
+            count += 1
+            unanswered += call.reply is None
             if full:
                 print(json.dumps(asdict(call), ensure_ascii=False, default=str))
             else:
                 console.print(_call_line(call), soft_wrap=True)
+    about = f" on {scope}" if scope else ""
+    print(f"{count} calls{about}, {unanswered} of them without an answer.", file=sys.stderr)
 
 
 def _call_line(call: "Call") -> Text:
