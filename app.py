@@ -9,15 +9,16 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 import gradio as gr
 
 from space import api, browse, generate, theme
+from space.shelf import Shelf, load_shelf
 
 MASTHEAD = """<header class="masthead"><h1>CRaQAn</h1>
 <p>Questions that no single sentence answers: each needs two or three, tied together by a word such as “it” or
 “the Act”.</p></header>"""
 
 
-def build_demo(shelf: browse.Shelf | None = None) -> gr.Blocks:
+def build_demo(shelf: Shelf | None = None) -> gr.Blocks:
     """The page, not yet launched; `shelf` holds the rows to browse, by default those of data/."""
-    shelf = shelf or browse.load_shelf()
+    shelf = shelf or load_shelf()
     with gr.Blocks(
         title="CRaQAn",
         analytics_enabled=False,

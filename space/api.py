@@ -5,8 +5,8 @@ from typing import Any
 import gradio as gr
 
 from generation.errors import CraqanError, UsageError
-from space import browse, generate, making
-from space.browse import Shelf
+from space import generate, making
+from space.shelf import Filters, Shelf
 
 
 def build(shelf: Shelf) -> None:
@@ -23,6 +23,9 @@ def _build_search(shelf: Shelf) -> None:
         required_sentences: int = 0,
         min_distance: int = 0,
         max_distance: int = 0,
+        domain: str = "",
+        question_word: str = "",
+        split: str = "",
     ) -> list[dict[str, Any]]:
         """Find released questions.
 
@@ -33,11 +36,16 @@ def _build_search(shelf: Shelf) -> None:
             required_sentences: 2 or 3, or 0 for both.
             min_distance: least number of sentences from the first to the last required one, or 0.
             max_distance: greatest such number, or 0 for no limit.
+            domain: law, science or another domain of the set, or empty for all.
+            question_word: what, which, who, when, where, why or how, or empty for all.
+            split: train, validation or test, or empty for all.
 
         Returns:
             The rows that fit, with the columns of the dataset's default config and their split.
         """
-        filters = browse.Filters(article, kind, required_sentences, min_distance, max_distance, text)
+        filters = Filters(
+            article, kind, required_sentences, min_distance, max_distance, text, domain, question_word, split
+        )
         return [dict(row) for row in shelf.find(filters)]
 
     def get_question(id: str) -> dict[str, Any]:

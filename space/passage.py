@@ -29,12 +29,12 @@ class _End:
 
 def escape(text: str) -> str:
     """`text` as HTML that shows it: markup is inert, control and bidi characters appear by their code point."""
-    return "".join(html.escape(c) if _is_plain(c) else _named(c) for c in text)
+    return "".join(html.escape(c) if is_plain(c) else _named(c) for c in text)
 
 
 def plain(text: str) -> str:
     """`text` for places that take no HTML, such as a choice in a list; what `escape` names is named here too."""
-    return "".join(c if _is_plain(c) else f"[U+{ord(c):04X}]" for c in " ".join(text.split()))
+    return "".join(c if is_plain(c) else f"[U+{ord(c):04X}]" for c in " ".join(text.split()))
 
 
 def quoted(text: str) -> str:
@@ -71,7 +71,7 @@ def references(coreferences: Sequence[Coreference]) -> str:
     return f'<ul class="references" aria-label="Coreferences">{items}</ul>' if items else ""
 
 
-def _is_plain(char: str) -> bool:
+def is_plain(char: str) -> bool:
     if char in "\n\t" or char in JOINERS:
         return True
     return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")

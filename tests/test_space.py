@@ -1,6 +1,7 @@
 """The Space without a browser: what it renders, what it refuses, and the story that it tells of a run."""
 
 import html
+import json
 import os
 import re
 import subprocess
@@ -15,7 +16,9 @@ from hypothesis import strategies as st
 
 from generation.errors import UsageError
 from generation.records import Candidate, Coreference, Sentence, Span
-from space import browse, passage
+from space import browse, charts, passage
+from space.row import opened
+from space.shelf import Filters, Shelf, question_word
 from tests.helpers import candidate_of, section_of
 from tests.space_rows import ROWS
 
@@ -51,14 +54,14 @@ def passage_of(text: str, *spans: tuple[str, int, int]) -> str:
 
 
 def test_a_hostile_row_adds_no_tag_and_no_attribute_of_its_own():
-    seen = Tags(browse.opened(HOSTILE) + browse.listed(browse.Shelf(ROWS), browse.Filters()))
+    seen = Tags(opened(HOSTILE) + browse.listed(Shelf(ROWS), Filters()))
     assert not {"script", "img", "b", "h1"} & set(seen.tags)
     assert not [name for name, _ in seen.attributes if name.startswith("on")]
     assert "<script>window.hacked = 1</script>" in seen.text
 
 
 def test_control_and_bidi_characters_are_named_and_not_sent():
-    page = browse.opened(HOSTILE)
+    page = opened(HOSTILE)
     assert not set(page) & set("\u202e\u202c\u0007\u200b")
     for name in ("U+202E", "U+202C", "U+0007", "U+200B"):
         assert name in page
@@ -82,7 +85,7 @@ def _shown(page: str) -> str:
 
 
 def test_required_sentences_are_told_in_words_too():
-    page = browse.opened(ROWS[1])
+    page = opened(ROWS[1])
     assert page.count('<span class="sr">, required</span>') == 3
 
 
@@ -98,8 +101,8 @@ def test_a_span_that_is_not_in_its_sentence_is_left_out(span):
 
 
 def test_far_sentences_of_a_long_passage_are_folded_and_required_ones_are_not():
-    page = browse.opened(next(row for row in ROWS if row["id"] == "far-1"))
-    folds = re.findall(r"<details>.*?</details>", page, re.DOTALL)
+    page = opened(next(row for row in ROWS if row["id"] == "far-1"))
+    folds = re.findall(r"<details>.*?</details>", page.partition("<section")[0], re.DOTALL)
     assert [re.search("<summary>(.*?)</summary>", f)[1] for f in folds[:1]] == ["Sentences 2 to 15"]
     assert not any("required" in fold for fold in folds)
 
@@ -121,35 +124,109 @@ def test_far_sentences_of_a_long_passage_are_folded_and_required_ones_are_not():
         ({"text": "TELLER  wanted"}, ["orchard-1", "orchard-2", "orchard-3", "orchard-4"]),
         ({"text": "two coins"}, ["far-1"]),
         ({"text": "nowhere"}, []),
+        ({"domain": "law", "article": "Ferry Code"}, ["far-1"]),
+        ({"domain": "science"}, []),
+        ({"split": "test"}, []),
+        ({"order": "far", "min_distance": 2}, ["far-1", "orchard-2", "orchard-4"]),
         ({"article": "Linden Orchard Act", "kind": "pronominal", "max_distance": 1}, ["orchard-1", "orchard-3"]),
     ],
 )
 def test_filters(filters, ids):
-    assert [row["id"] for row in browse.Shelf(ROWS).find(browse.Filters(**filters))] == ids
+    assert [row["id"] for row in Shelf(ROWS).find(Filters(**filters))] == ids
+
+
+def test_a_filter_by_question_word_takes_the_first_and_counts_whom_as_who():
+    asked = ("In what year?", "Whom did she ask, and how?", "Name it.")
+    assert [question_word(question) for question in asked] == ["what", "who", ""]
+    found = Shelf(ROWS).find(Filters(question_word="where"))
+    assert found and {question_word(row["question"]) for row in found} == {"where"}
+
+
+def test_an_order_that_there_is_none_of_is_one_sentence():
+    with pytest.raises(UsageError, match="far, near"):
+        Shelf(ROWS).find(Filters(order="sideways"))
+
+
+def rejected_row():
+    turned_down = {k: v for k, v in HOSTILE.items() if k not in ("kind", "distance", "derivation", "reviewed_by")}
+    return {
+        **turned_down,
+        "rejected_by": ["model:m"],
+        "problems": ["other"],
+        "reason": "<script>no</script> sense",
+    }
+
+
+def test_rejected_pairs_are_shown_with_their_reason_and_nothing_of_theirs_is_markup():
+    shelf = Shelf(ROWS[:1], rejected=[rejected_row()])
+    assert "1 question" in browse.listed(shelf, Filters(config="rejected"))
+    shown = opened(shelf.find(Filters(config="rejected"))[0])
+    assert "Why it was rejected" in shown and "another reason" in shown
+    assert "script" not in Tags(shown).tags
+
+
+def test_the_json_of_a_row_is_the_row_even_with_characters_that_the_page_does_not_show():
+    class Code(HTMLParser):
+        text, inside = "", False
+
+        def handle_starttag(self, tag, attrs):
+            self.inside = tag == "code"
+
+        def handle_endtag(self, tag):
+            if tag == "code":
+                self.inside, self.done = False, self.text
+
+        def handle_data(self, data):
+            self.text = self.text + data if self.inside else ""
+
+    row = {**HOSTILE, "answer": "a\u202eb\x07 <b>"}
+    reader = Code()
+    reader.feed(opened(row))
+    assert json.loads(reader.done) == {k: v for k, v in row.items() if k != "split"}
+
+
+def test_the_charts_count_every_row_once():
+    shown = charts.charts(Shelf(ROWS, rejected=[rejected_row()]))
+    tables = re.findall(r"<caption>(.*?)</caption>(.*?)</table>", shown, re.DOTALL)
+    sums = {title: sum(map(int, re.findall(r"<span>(\d+)</span>", body))) for title, body in tables}
+    assert sums.pop("Why pairs were rejected") == 1
+    assert len(sums) == 6 and set(sums.values()) == {len(ROWS)}
+
+
+def test_the_proof_and_the_votes_stand_with_the_row():
+    provenance = {
+        "id": ROWS[0]["id"],
+        "rounds": [],
+        "proof": [{"context": "required without 0", "answer": "<i>cannot tell</i>", "is_right": False}],
+        "votes": [{"reviewer": "person:ann", "is_quality": True, "reason": "Fine.", "problems": [], "is_person": True}],
+    }
+    shown = opened(ROWS[0], provenance)
+    assert "required without 0" in shown and "&lt;i&gt;" in shown
+    assert "1 vote<" in shown and "ann, a person" in shown
 
 
 def test_the_list_counts_what_fits_and_pages_it():
-    many = browse.Shelf([{**row, "id": f"{row['id']}-{n}"} for n in range(5) for row in ROWS])
-    first, last = browse.listed(many, browse.Filters()), browse.listed(many, browse.Filters(), page=99)
+    many = Shelf([{**row, "id": f"{row['id']}-{n}"} for n in range(5) for row in ROWS])
+    first, last = browse.listed(many, Filters()), browse.listed(many, Filters(), page=99)
     assert "30 questions" in first and "Page 1 of 4" in first and first.count("data-id") == browse.PAGE
     assert "Page 4 of 4" in last and last.count("data-id") == 30 - 3 * browse.PAGE
-    assert "10 of 30 questions" in browse.listed(many, browse.Filters(required_sentences=3))
+    assert "10 of 30 questions" in browse.listed(many, Filters(required_sentences=3))
 
 
 def test_no_match_and_no_data_are_told_apart():
-    assert "Clear filters" in browse.listed(browse.Shelf(ROWS), browse.Filters(text="nowhere"))
-    assert "No rows yet" in browse.listed(browse.Shelf([]), browse.Filters())
+    assert "Clear filters" in browse.listed(Shelf(ROWS), Filters(text="nowhere"))
+    assert "No rows yet" in browse.listed(Shelf([]), Filters())
 
 
 def test_an_unknown_id_is_one_sentence():
     with pytest.raises(UsageError, match="no question with this id"):
-        browse.Shelf(ROWS).get("nothing")
+        Shelf(ROWS).get("nothing")
 
 
 def test_a_row_shows_its_rounds_from_the_provenance():
     pair = {k: ROWS[0][k] for k in ("question", "answer", "required_sentence_indices", "coreferences")}
     verdict = {"reviewer": "content_cohesion", "is_quality": False, "reason": "Too vague.", "problems": ["other"]}
-    page = browse.opened(ROWS[0], {"rounds": [{"index": 0, **pair, "verdicts": [verdict]}]})
+    page = opened(ROWS[0], {"rounds": [{"index": 0, **pair, "verdicts": [verdict]}], "proof": [], "votes": []})
     assert "Content cohesion</b> rejects" in page and "Too vague." in page and "another reason" in page
 
 

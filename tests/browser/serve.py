@@ -1,7 +1,7 @@
 """Serves the app on the six rows of tests/space_rows.py; the port comes from GRADIO_SERVER_PORT."""
 
 import app
-from space.browse import Shelf
+from space.shelf import Shelf
 from tests.space_rows import ROWS
 
 app.launch(app.build_demo(Shelf(ROWS)))

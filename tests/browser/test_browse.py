@@ -1,15 +1,17 @@
 """The Browse tab in a real Chromium."""
 
+import json
 import re
 
 import pytest
 from playwright.sync_api import expect
 
 from space import browse
+from space.shelf import load_shelf
 
 pytestmark = pytest.mark.browser
 
-RELEASED = browse.load_shelf().rows
+RELEASED = load_shelf().rows
 
 # Where the line of reference `number` starts and ends, and the words it should join, in the page's coordinates.
 LINE = """(number) => {
@@ -68,6 +70,9 @@ def test_search_and_choices_narrow_the_list_and_clear_brings_it_back(page):
 
 
 def test_the_distance_filter_takes_a_range(page):
+    more = page.get_by_role("button", name="More filters")
+    if more.get_attribute("aria-expanded") != "true":
+        more.click()
     choose(page, "Distance from", "2")
     choose(page, "Distance to", "2")
     expect(page.locator(".count")).to_have_text("2 of 6 questions")
@@ -145,3 +150,50 @@ def test_the_recorder_would_notice_a_request_that_leaves(small_app, open_page):
     page.evaluate("fetch('http://example.invalid/').catch(() => null)")
     assert open_page.recorder.foreign == ["http://example.invalid/"]
     open_page.recorder.foreign.clear()
+
+
+def test_the_address_opens_the_row_that_it_names_and_follows_what_is_opened(app, open_page):
+    page = open_page(app)
+    last = RELEASED[-1]
+    page.goto(f"{app.url}?id={last['id']}")
+    expect(page.locator("#row .question").first).to_have_text(last["question"])
+    expect(page.locator(".rows [aria-current]")).to_contain_text(last["question"])
+    page.get_by_role("button", name="Previous").click()
+    expect(page.get_by_role("button", name="Next")).to_be_enabled()
+    page.locator(".rows button").first.click()
+    expect(page).to_have_url(re.compile(r"\?id=[0-9a-f]+"))
+    expect(page).not_to_have_url(re.compile(last["id"]))
+
+
+def test_an_address_that_names_no_row_opens_the_first(app, open_page):
+    page = open_page(app)
+    page.goto(f"{app.url}?id=%3Cscript%3E")
+    expect(page.locator("#row .question").first).to_have_text(RELEASED[0]["question"])
+
+
+def test_rejected_pairs_are_a_choice_away(app, open_page):
+    page = open_page(app)
+    page.get_by_role("button", name="More filters").click()
+    choose(page, "Pairs", "Rejected")
+    page.locator(".rows button").first.click()
+    expect(page.locator("#row")).to_contain_text("Why it was rejected")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_open_parts_never_push_the_page_aside(app, open_page, width):
+    page = open_page(app, width=width)
+    page.get_by_role("button", name="More filters").click()
+    page.get_by_role("button", name="The set in figures").click()
+    for summary in page.locator("#row summary").all():
+        summary.click()
+    expect(page.locator(".chart").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_copied_row_is_its_json(app, open_page):
+    page = open_page(app)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator("summary", has_text="Use this row").click()
+    page.get_by_role("button", name="Copy").last.click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert json.loads(page.evaluate("navigator.clipboard.readText()"))["id"] == RELEASED[0]["id"]

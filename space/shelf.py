@@ -1,0 +1,128 @@
+"""The released rows as the Space holds them: found by what they are like, in the order that is asked for."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import craqan
+from generation.errors import UsageError
+from generation.records import candidate_from_dict
+
+Row = Mapping[str, Any]
+DATA = Path(craqan.__file__).parent / "data"
+QUESTION_WORDS = ("what", "which", "who", "when", "where", "why", "how")
+_SAME_WORD = {"whom": "who", "whose": "who"}
+_QUESTION_WORD = re.compile(rf"\b({'|'.join((*QUESTION_WORDS, *_SAME_WORD))})\b", re.IGNORECASE)
+
+ORDERS: dict[str, tuple[str, Callable[[Row], Any]]] = {
+    "": ("As released", lambda row: 0),
+    "article": ("By article", lambda row: row["article_title"].casefold()),
+    "far": ("Greatest distance first", lambda row: -row["distance"]),
+    "near": ("Smallest distance first", lambda row: row["distance"]),
+    "long": ("Longest passage first", lambda row: -len(row["section_text"])),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a row has to be like; an empty string or 0 asks nothing. Distances are inclusive.
+
+    `config` is "default" for the accepted pairs or "rejected" for those that were turned down; `order` is one of
+    ORDERS.
+    """
+
+    article: str = ""
+    kind: str = ""
+    required_sentences: int = 0
+    min_distance: int = 0
+    max_distance: int = 0
+    text: str = ""
+    domain: str = ""
+    question_word: str = ""
+    split: str = ""
+    config: str = "default"
+    order: str = ""
+
+    def fit(self, row: Row) -> bool:
+        words = self.text.casefold().split()
+        distance = row["distance"]
+        return (
+            self.article in ("", row["article_title"])
+            and self.kind in ("", row["kind"])
+            and self.domain in ("", row["domain"])
+            and self.question_word in ("", question_word(row["question"]))
+            and self.split in ("", row.get("split", ""))
+            and self.required_sentences in (0, len(row["required_sentence_indices"]))
+            and self.min_distance <= distance <= (self.max_distance or distance)
+            and (not words or all(word in _haystack(row) for word in words))
+        )
+
+
+class Shelf:
+    """The rows that the tab shows, with the provenance that belongs to them, and the rejected pairs."""
+
+    def __init__(self, rows: Iterable[Row], provenance: Iterable[Row] = (), rejected: Iterable[Row] = ()):
+        self.rows = list(rows)
+        self.rejected = [_measured(row) for row in rejected]
+        self.by_id = {row["id"]: row for row in (*self.rejected, *self.rows)}
+        self.provenance = {row["id"]: row for row in provenance}
+
+    @cached_property
+    def articles(self) -> list[str]:
+        return sorted({row["article_title"] for row in self.by_id.values()})
+
+    @cached_property
+    def domains(self) -> list[str]:
+        return sorted({row["domain"] for row in self.by_id.values()} - {""})
+
+    @cached_property
+    def splits(self) -> list[str]:
+        return list(dict.fromkeys(row["split"] for row in self.rows if row.get("split")))
+
+    def of(self, config: str) -> list[Row]:
+        """All rows of "default" or "rejected"."""
+        return self.rejected if config == "rejected" else self.rows
+
+    def find(self, filters: Filters) -> list[Row]:
+        """The rows that fit, in the order asked for. Raises UsageError for an order that there is none of."""
+        if filters.order not in ORDERS:
+            raise UsageError(f"There is no order {filters.order!r}; choose one of {', '.join(filter(None, ORDERS))}.")
+        return sorted((row for row in self.of(filters.config) if filters.fit(row)), key=ORDERS[filters.order][1])
+
+    def get(self, id: str) -> Row:
+        """The row called `id`. Raises UsageError if there is none."""
+        if id not in self.by_id:
+            raise UsageError("There is no question with this id in the released set; search for it by its words.")
+        return self.by_id[id]
+
+
+def load_shelf(folder: Path = DATA) -> Shelf:
+    """The released rows of a data folder, each with its `split`. Raises craqan.DataError for rows that are none."""
+
+    def rows(config: str) -> Iterator[Row]:
+        for split, paths in craqan.local_files(folder, config).items():
+            for path in paths:
+                for _, row in craqan.read_rows(path, config):
+                    yield {**row, "split": split}
+
+    return Shelf(rows("default"), rows("provenance"), rows("rejected"))
+
+
+def question_word(question: str) -> str:
+    """The first question word ("whom" counts as "who"), "" if there is none."""
+    found = _QUESTION_WORD.search(question)
+    word = found.group().lower() if found else ""
+    return _SAME_WORD.get(word, word)
+
+
+def _measured(row: Row) -> Row:
+    """A rejected row with the columns that the list shows of an accepted one."""
+    candidate = candidate_from_dict(row)
+    return {**row, "kind": candidate.kind, "distance": candidate.distance}
+
+
+def _haystack(row: Row) -> str:
+    return " ".join((row["question"], row["answer"], row["article_title"], row["section_text"])).casefold()
