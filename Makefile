@@ -1,5 +1,6 @@
 # make demo   generate pairs from a shipped article, without a key     make space  open the page
 # make test   the whole test suite     make check  linter and types    make bench  the figures of the README
+# make test-ray   the engine on a Ray cluster of several processes
 # Each sets up .venv first. Another interpreter: make demo PYTHON=python3.12
 
 PYTHON ?= python3
@@ -8,7 +9,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 STAMPS := $(VENV)/stamps
 
-.PHONY: demo test test-datasets check bench space clean
+.PHONY: demo test test-datasets test-ray check bench space clean
 
 demo: $(STAMPS)/base
 	@rm -rf runs/demo
@@ -25,6 +26,9 @@ test: $(STAMPS)/space-test
 DATASETS ?= 5.2.0 3.6.0
 test-datasets: $(STAMPS)/base
 	PYTHON=$(PYTHON) tests/compat/run.sh $(DATASETS)
+
+test-ray: $(STAMPS)/ray-test
+	$(BIN)/python -m pytest tests/test_ray.py
 
 check: $(STAMPS)/check
 	$(BIN)/ruff check .
@@ -45,6 +49,7 @@ $(STAMPS)/base: EXTRAS :=
 $(STAMPS)/space: EXTRAS := [space]
 $(STAMPS)/check: EXTRAS := [space,test,check]
 $(STAMPS)/space-test: EXTRAS := [space,test]
+$(STAMPS)/ray-test: EXTRAS := [ray,test]
 $(STAMPS)/%: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing craqan$(EXTRAS) into $(VENV); the first time takes a few minutes."
 	@$(PIP) --editable ".$(EXTRAS)"

@@ -77,7 +77,12 @@ def generate(
     sections: Annotated[str, typer.Option(help="all, or N: the summary and N-1 random others an article.")] = "all",
     min_sentences: Annotated[int, typer.Option(min=2, help="Leave out shorter sections.")] = 3,
     max_sentences: Annotated[int, typer.Option(min=2, help="Leave out longer sections.")] = 40,
-    keep_duplicates: Annotated[bool, typer.Option("--keep-duplicates", help="Work on repeated sections too.")] = False,
+    keep_duplicates: Annotated[
+        bool, typer.Option("--keep-duplicates", help="Work on repeated sections and keep repeated questions too.")
+    ] = False,
+    against: Annotated[
+        list[Path] | None, typer.Option(help="Earlier pairs whose questions must not be repeated.", show_default="none")
+    ] = None,
     segmenter: Annotated[str, typer.Option(help="nupunkt, spacy, or model (asks the model).")] = "nupunkt",
     seed: Annotated[int, typer.Option(help="Seed for the choice of sections.")] = 0,
     max_revisions: Annotated[int, typer.Option(min=0, help="Revisions after the first draft.")] = 5,
@@ -160,6 +165,7 @@ def generate(
         min_sentences=min_sentences,
         max_sentences=max_sentences,
         keep_duplicates=keep_duplicates,
+        against=against or [],
         segmenter=segmenter,
         seed=seed,
         max_revisions=max_revisions,

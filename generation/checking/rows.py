@@ -50,10 +50,8 @@ def check_file(path: Path, against: Sequence[Path] = ()) -> Iterator[Checked]:
     Raises UsageError if a file cannot be read, or has no row.
     """
     asked = Questions()
-    for other in against:
-        for line, text in text_lines(other):
-            if question := _question(text):
-                asked.add(question, f"{other.name}, line {line}")
+    for where, question in questions_in(against):
+        asked.add(question, where)
     for index, (line, text) in enumerate(text_lines(path)):
         question = _question(text)
         problems = check_line(text, line)
@@ -62,6 +60,14 @@ def check_file(path: Path, against: Sequence[Path] = ()) -> Iterator[Checked]:
         if question:
             asked.add(question, f"line {line}")
         yield Checked(index, line, question, problems)
+
+
+def questions_in(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    """("old.jsonl, line 3", its question) of every row of `paths` that has one."""
+    for path in paths:
+        for line, text in text_lines(path):
+            if question := _question(text):
+                yield f"{path.name}, line {line}", question
 
 
 def check_line(text: str, line: int) -> tuple[Problem, ...]:

@@ -20,6 +20,7 @@ from generation.refine import MAX_REVISIONS, Reviewer
 from generation.run import Ledger, make_recipe
 from generation.running.folder import Resume, RunFolder
 from generation.running.forecast import forecast
+from generation.running.novelty import Novelty
 from generation.running.progress import report
 from generation.running.session import Cast, Cluster, Limits, Session
 from generation.segment import DEFAULT_SEGMENTER, segment_with_model, segmenter_name
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 MIN_CONFIDENCE = 0.5
 DEFAULT_LIMITS = Limits()
-_NOT_SETTINGS = ("console", "out", "splitter", "limits", "resume", "dry_run", "cluster", "parquet", "prove")
+_NOT_SETTINGS = ("console", "out", "splitter", "limits", "resume", "dry_run", "cluster", "parquet", "against", "prove")
 
 
 def default_folder(addresses: Sequence[str]) -> Path:
@@ -101,13 +102,15 @@ def generate(
     cluster: Cluster | None = None,
     parquet: str = "",
     prove: Proving | None = None,
+    against: Sequence[Path] = (),
 ) -> Ledger:
     """Run the loop over every chosen section; write accepted, rejected and failed pairs and run.json under `out`.
 
     `inputs` are addresses as `sources.read_source` takes them, or all of them URLs of Parquet files as
     `table.read_sections` takes them. `parquet` is a folder, as a URL, for the same rows in Parquet; `cluster` does the
     work in place of this process. `prove` puts what the panel accepts to a reader. Without a `model` the embedded
-    default plays all roles.
+    default plays all roles. With all checks a question that the run, or one of the files `against`, has asked before is
+    not accepted again, unless `keep_duplicates`.
     `dry_run` only says what would be asked and what it would cost. Progress and a summary go to `console`. Raises
     UsageError for a wrong call, CorpusError if nothing is left to work on, CircuitError if going on was hopeless; after
     each of them the same call goes on where this one stopped.
@@ -124,6 +127,8 @@ def generate(
     if prove:
         cast = replace(cast, prover=prover_of(prove, model, prompt_folder), others=prove.models)
         settings["prove"] = asdict(prove)
+    if against:
+        settings["against"] = [str(path) for path in against]
     skipped: list[Skipped] = []
     chosen = _read(
         inputs,
@@ -137,7 +142,11 @@ def generate(
         from generation.duplicates import without_duplicates
 
         chosen = without_duplicates(chosen, skipped.append)
-    session = Session(cast, limits, console, check_level=check_level, max_revisions=max_revisions, cluster=cluster)
+    novelty = None if keep_duplicates or check_level != "all" else Novelty(against)
+    if against and novelty is None:
+        raise UsageError("--against needs --checks all, and no --keep-duplicates.")
+    options: dict[str, Any] = {"check_level": check_level, "max_revisions": max_revisions, "cluster": cluster}
+    session = Session(cast, limits, console, novelty=novelty, **options)
     if dry_run:
         console.print(forecast(islice(chosen, limits.max_candidates), cast, session.known_prices()), soft_wrap=True)
         return session.books

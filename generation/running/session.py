@@ -25,6 +25,7 @@ from generation.refine import MAX_REVISIONS, Generator, Reviewer
 from generation.run import Ledger, Prepare, outcomes
 from generation.running import budget
 from generation.running.folder import NO_ROOM, RunFolder
+from generation.running.novelty import Novelty
 from generation.running.progress import Progress
 
 if TYPE_CHECKING:
@@ -105,9 +106,11 @@ class Session:
         check_level: CheckLevel = "all",
         max_revisions: int = MAX_REVISIONS,
         cluster: Cluster | None = None,
+        novelty: Novelty | None = None,
     ):
         self.cast = cast
         self.cluster = cluster
+        self.novelty = novelty
         self.limits = limits
         self.console = console
         self.options: dict[str, Any] = {"check_level": check_level, "max_revisions": max_revisions}
@@ -183,6 +186,7 @@ class Session:
             async for outcome in await self._outcomes(stack, sections, folder, progress, notes):
                 if self._is_target_reached():
                     continue  # a later section that was under way; its replies stay in the journal
+                outcome = self._judged_new(outcome)
                 folder.add(outcome)
                 self.books.add(outcome)
                 if self._is_target_reached():
@@ -190,6 +194,13 @@ class Session:
             if not self.stopped and (failures := self._failures()):
                 self.failure = failures[0]
                 self.stopped = str(self.failure)
+
+    def _judged_new(self, outcome: Outcome) -> Outcome:
+        """The outcome, rejected if its question was asked before; the live counts follow, so that the target holds."""
+        judged = self.novelty.of(outcome) if self.novelty else outcome
+        self.live.counts[outcome.status] -= judged.status != outcome.status
+        self.live.counts[judged.status] += judged.status != outcome.status
+        return judged
 
     async def _outcomes(
         self,
