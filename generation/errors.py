@@ -13,6 +13,7 @@
      |   |   +- NoJournalError   there is none (a UsageError too)
      |   +- BallotError          a vote that cannot be taken: incomplete, too long, for a pair that is not open
      |   +- ReviewError          a review by people: its file is damaged, foreign, locked, or holds other pairs
+     |   +- ChunkError           a chunker's spans do not fit the text
      +- PublishError             the Hub did not take a release, or gave back another one
      +- CircuitError             calls fail one after the other: the run stops, to be resumed
      +- ModelError               the model or its server
@@ -92,6 +93,10 @@ class ReviewError(InputError):
 
 class NoJournalError(JournalError, UsageError):
     """No journal where one was to be read."""
+
+
+class ChunkError(InputError):
+    """A chunker, of ours, of a library or a caller's own, whose spans do not fit the text."""
 
 
 class CircuitError(CraqanError):
