@@ -1,124 +1,97 @@
-"""One run of benchmarks/engine.py in a process of its own: the paper's loop over many passages, by one way to call.
+"""What benchmarks/engine.py measures `craqan generate` beside: the same loop, as one would write it in an afternoon.
 
-`craqan` is the engine with journal, admission and ledger; `openai` is the same loop over the bare openai package, a
-semaphore and `gather`, as one would write it in an afternoon. Prompts, reading and checks are the same code in both.
-Prints one JSON line: when it started, processor seconds, what came out.
+`openai` calls the openai package, `aiohttp` plain aiohttp, which is the least that a general client costs. Prompts,
+reading and checks are our own code in both; neither has a journal, admission or a memory of what was asked.
 """
 
 import argparse
 import asyncio
 import json
-import resource
-import time
-from collections.abc import Iterator
 from typing import Any, get_args
 
-STARTED = time.time()
-
-from generation import panel, prompts, run  # noqa: E402
-from generation.client.loops import new_loop  # noqa: E402
-from generation.llm import Chat, OpenAIChat, Reply, Request  # noqa: E402
-from generation.records import Section, Sentence, Usage  # noqa: E402
-from generation.refine import CheckLevel  # noqa: E402
-
-PASSAGE = (
-    "The Harbor Safety Act was passed in 1974.",
-    "Senator Mary Cole wrote most of the bill.",
-    "It requires every ferry to carry two rafts.",
-    "She had lost a brother at sea.",
-    "The agency that enforces it sits in Portland.",
-    "It publishes its inspections every year.",
-    "File {number} lists the ferries concerned.",
-)
-REVISIONS = 4  # one draft and four revisions: five rounds
+from benchmarks.engine_workload import REVISIONS
+from generation import corpus, panel, prompts, run
+from generation.checks import CheckLevel
+from generation.llm import Reply, Request
+from generation.records import Usage
 
 
-def sections(count: int) -> Iterator[Section]:
-    """Passages of seven sentences that differ in one number."""
-    for number in range(count):
-        sentences: list[Sentence] = []
-        start = 0
-        for text in (line.format(number=number) for line in PASSAGE):
-            sentences.append(Sentence(text, start, start + len(text)))
-            start += len(text) + 1
-        text = " ".join(sentence.text for sentence in sentences)
-        yield Section(f"bench/{number}", "bench", "Bench", (), text, 0, len(text), tuple(sentences), "bench")
-
-
-class BareChat:
+class OpenAI:
     """The openai package as it comes."""
 
-    def __init__(self, url: str, calls: int) -> None:
+    def __init__(self, url: str) -> None:
         import openai
 
         self.identity = f"{url} mock"
         self._client = openai.AsyncOpenAI(base_url=url, api_key="none", timeout=60)
-        self._room = asyncio.Semaphore(calls)
 
     async def __call__(self, request: Request) -> Reply:
         schema: Any = {"type": "json_schema", "json_schema": {"name": "answer", "schema": request.schema}}
         messages: Any = list(request.messages)
-        async with self._room:
-            completion = await self._client.chat.completions.create(
-                model="mock", messages=messages, temperature=request.temperature, response_format=schema
-            )
+        completion = await self._client.chat.completions.create(
+            model="mock", messages=messages, temperature=request.temperature, response_format=schema
+        )
         counts = completion.usage
         usage = Usage(1, counts.prompt_tokens, 0, counts.completion_tokens) if counts else Usage(1)
         return Reply(completion.choices[0].message.content or "", usage)
 
 
-async def bare(url: str, passages: int, calls: int, checks: CheckLevel) -> dict[str, Any]:
-    chat = BareChat(url, calls)
+class Aiohttp:
+    """aiohttp and orjson, nothing else."""
+
+    def __init__(self, url: str) -> None:
+        import aiohttp
+        import orjson
+        from yarl import URL
+
+        self.identity = f"{url} mock"
+        self._url, self._json = URL(url + "/chat/completions"), orjson
+        connector = aiohttp.TCPConnector(limit=0)
+        self._session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=60))
+
+    async def __call__(self, request: Request) -> Reply:
+        schema: Any = {"type": "json_schema", "json_schema": {"name": "answer", "schema": request.schema}}
+        body = {"model": "mock", "messages": list(request.messages), "temperature": request.temperature}
+        data = self._json.dumps(body | {"response_format": schema})
+        async with self._session.post(self._url, data=data, headers={"Content-Type": "application/json"}) as response:
+            answer = self._json.loads(await response.read())
+        counts = answer["usage"]
+        usage = Usage(1, counts["prompt_tokens"], 0, counts["completion_tokens"])
+        return Reply(answer["choices"][0]["message"]["content"], usage)
+
+
+class Bounded:
+    """A chat behind a semaphore."""
+
+    def __init__(self, chat: Any, calls: int) -> None:
+        self.chat, self.identity = chat, chat.identity
+        self._room = asyncio.Semaphore(calls)
+
+    async def __call__(self, request: Request) -> Reply:
+        async with self._room:
+            return await self.chat(request)
+
+
+async def bare(options: argparse.Namespace) -> dict[str, Any]:
+    """All passages at once, and `gather`."""
+    chat = Bounded(OpenAI(options.url) if options.system == "openai" else Aiohttp(options.url), options.calls)
     generator, reviewers = panel.from_prompts(prompts.load_set())
+    levels = {"check_level": options.checks, "max_revisions": REVISIONS}
     loops = [
-        run.finish(section, order, generator, reviewers, chat=chat, check_level=checks, max_revisions=REVISIONS)
-        for order, section in enumerate(sections(passages))
+        run.finish(section, order, generator, reviewers, chat=chat, **levels)
+        for order, section in enumerate(corpus.read([options.passages]))
     ]
-    ledger = run.Ledger(submitted=passages)
+    ledger = run.Ledger(submitted=len(loops))
     for outcome in await asyncio.gather(*loops):
         ledger.add(outcome)
     return ledger.as_dict()
 
 
-async def engine(url: str, passages: int, calls: int, checks: CheckLevel, journal: str) -> dict[str, Any]:
-    from generation.client.admission import Admission
-    from generation.journal import Journal, Journaled
-
-    generator, reviewers = panel.from_prompts(prompts.load_set())
-    ledger = run.Ledger()
-    with Journal(journal) as book:
-        async with OpenAIChat("mock", url, retries=0) as server:
-            chat: Chat = Journaled(Admission(server, calls), book)
-            stream = run.outcomes(
-                sections(passages),
-                generator,
-                reviewers,
-                chat=chat,
-                check_level=checks,
-                max_revisions=REVISIONS,
-                window=2 * calls,
-                ledger=ledger,
-            )
-            async for _ in stream:
-                pass
-    return ledger.as_dict()
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("system", choices=("craqan", "openai"))
+    parser.add_argument("system", choices=("openai", "aiohttp"))
+    parser.add_argument("passages", help="a JSONL file")
     parser.add_argument("--url", required=True)
-    parser.add_argument("--passages", type=int, default=1000)
     parser.add_argument("--calls", type=int, default=128, help="most calls in flight")
     parser.add_argument("--checks", choices=get_args(CheckLevel), default="format")
-    parser.add_argument("--journal", default="")
-    options = parser.parse_args()
-    if options.system == "craqan":
-        work = engine(options.url, options.passages, options.calls, options.checks, options.journal)
-    else:
-        work = bare(options.url, options.passages, options.calls, options.checks)
-    with asyncio.Runner(loop_factory=new_loop if options.system == "craqan" else None) as runner:
-        result = runner.run(work)
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    cpu = usage.ru_utime + usage.ru_stime
-    print(json.dumps({"started": STARTED, "ended": time.time(), "cpu": cpu, "ledger": result}))
+    print(json.dumps(asyncio.run(bare(parser.parse_args()))))

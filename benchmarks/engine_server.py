@@ -1,7 +1,6 @@
 """The mock server of benchmarks/engine.py: chat completions of a known latency, answered by one small process.
 
-Whether a reviewer accepts is decided by a hash of what is asked, so that every client meets the same workload. It costs
-some 40 us of processor time a call, which counts against the client: the ratios are that much too high.
+It costs some 70 us of processor time a call, which counts against the client: the ratios are that much too high.
 `GET /report` tells what it saw, `GET /reset` forgets it.
 """
 
@@ -12,25 +11,32 @@ import json
 import math
 import time
 from collections import Counter
+from functools import lru_cache
 from typing import Any
 
+from benchmarks import engine_workload as workload
 from generation.client.loops import new_loop
+
+_TOKENS = 4  # characters each
+_FLAW = workload.FLAW.encode()
 
 
 class Book:
-    """What the server saw since the last reset; a call counts as answered once its bytes were handed to the socket."""
+    """What the server saw since the last reset; a call counts as answered once its bytes were handed to the socket.
 
-    def __init__(self) -> None:
-        self.asked: Counter[bytes] = Counter()
+    `keep_names` is needed to know what was asked twice, and takes 100 bytes a call.
+    """
+
+    def __init__(self, keep_names: bool = True) -> None:
+        self.keep_names = keep_names
         self.answered: Counter[bytes] = Counter()
-        self.paid_again = 0
-        self.in_flight = self.peak = 0
+        self.calls = self.paid_again = self.in_flight = self.peak = 0
+        self.tokens = [0, 0]
         self.latency_sum = 0.0
         self.first = self.last = 0.0
 
     def came(self, name: bytes, latency: float) -> None:
         self.first = self.first or time.time()
-        self.asked[name] += 1
         self.paid_again += name in self.answered
         self.latency_sum += latency
         self.in_flight += 1
@@ -38,16 +44,19 @@ class Book:
 
     def went(self, name: bytes) -> None:
         self.last = time.time()
-        self.answered[name] += 1
+        self.calls += 1
         self.in_flight -= 1
+        if self.keep_names:
+            self.answered[name] += 1
 
     def report(self) -> dict[str, Any]:
         window = self.last - self.first
-        calls = sum(self.answered.values())
         return {
-            "calls": calls,
+            "calls": self.calls,
             "paid_again": self.paid_again,
             "peak": self.peak,
+            "prompt_tokens": self.tokens[0],
+            "completion_tokens": self.tokens[1],
             "latency_sum": self.latency_sum,
             "window": window,
             "mean_in_flight": self.latency_sum / window if window else 0.0,
@@ -59,8 +68,8 @@ class Book:
 class Mock(asyncio.Protocol):
     """One connection; requests on it come one after the other."""
 
-    def __init__(self, book: list[Book], latency: float, sigma: float, accept: float) -> None:
-        self.book, self.latency, self.sigma, self.accept = book, latency, sigma, accept
+    def __init__(self, book: list[Book], options: argparse.Namespace) -> None:
+        self.book, self.options = book, options
         self.buffer = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -80,23 +89,23 @@ class Mock(asyncio.Protocol):
     def handle(self, head: bytes, body: bytes) -> None:
         path = head.split(b" ", 2)[1]
         if path == b"/report":
-            return self.write(json.dumps(self.book[0].report()).encode())
+            return self.transport.write(_http(json.dumps(self.book[0].report()).encode()))
         if path == b"/reset":
-            self.book[0] = Book()
-            return self.write(b"{}")
-        name = hashlib.blake2b(body, digest_size=24).digest()
-        chances = [(int.from_bytes(name[at : at + 8]) + 1) / 2**64 for at in (0, 8, 16)]
-        latency = self.latency
-        if self.sigma:
-            normal = math.sqrt(-2 * math.log(chances[1])) * math.cos(2 * math.pi * chances[2])  # Box and Muller
-            latency *= math.exp(self.sigma * normal)
-        book = self.book[0]
+            self.book[0] = Book(self.options.names)
+            return self.transport.write(_http(b"{}"))
+        what, book = workload.asked(body), self.book[0]
+        name = hashlib.blake2b(body, digest_size=16).digest()
+        latency = self.options.latency
+        if self.options.sigma:
+            first, second = (workload.chance(f"{what}/{n}") for n in "ab")
+            normal = math.sqrt(-2 * math.log(first)) * math.cos(2 * math.pi * second)  # Box and Muller
+            latency *= math.exp(self.options.sigma * normal)
         book.came(name, latency)
-        answer = (
-            VERDICTS[chances[0] < self.accept]
-            if b"is_quality" in body
-            else DRAFT.replace(MARK, name.hex()[:8].encode())
-        )
+        has_flaw = "generator" not in what and _FLAW in body
+        text = workload.reply(what, self.options.accept, self.options.flawed, has_flaw)
+        answer = _answer(text, len(body) // _TOKENS)
+        book.tokens[0] += len(body) // _TOKENS
+        book.tokens[1] += len(text) // _TOKENS
         self.loop.call_later(latency, self.answer, book, name, answer)
         return None
 
@@ -107,26 +116,6 @@ class Mock(asyncio.Protocol):
         self.transport.write(answer)
         book.went(name)
 
-    def write(self, body: bytes) -> None:
-        self.transport.write(_http(body))
-
-
-def _verdict(accepts: bool) -> str:
-    problems = [] if accepts else ["other"]
-    return json.dumps({"reason": "It is as it should or should not be.", "is_quality": accepts, "problems": problems})
-
-
-def _draft(mark: str) -> str:
-    """A candidate for engine_client.PASSAGE that passes the checks; `mark` tells one draft from another."""
-    coreference = {
-        "kind": "pronominal",
-        "mention": {"sentence_index": 2, "text": "It"},
-        "antecedent": {"sentence_index": 0, "text": "The Harbor Safety Act"},
-    }
-    question = f"What does the Harbor Safety Act require every ferry of class {mark} to carry?"
-    answer = {"question": question, "answer": "two rafts", "required_sentence_indices": [0, 2]}
-    return json.dumps(answer | {"coreferences": [coreference]})
-
 
 def _content_length(head: bytes) -> int:
     for line in head.split(b"\r\n"):
@@ -135,28 +124,26 @@ def _content_length(head: bytes) -> int:
     return 0
 
 
-def _completion(text: str) -> bytes:
+@lru_cache(maxsize=4096)
+def _answer(text: str, prompt_tokens: int) -> bytes:
+    """The whole HTTP answer; there are few different ones."""
     message = {"role": "assistant", "content": text, "refusal": None}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
-    usage = {"prompt_tokens": 900, "completion_tokens": 60, "total_tokens": 960}
+    completion = len(text) // _TOKENS
+    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": completion}
     body = {"id": "mock", "object": "chat.completion", "created": 0, "model": "mock", "choices": [choice]}
-    return json.dumps(body | {"usage": usage}).encode()
+    return _http(json.dumps(body | {"usage": usage | {"total_tokens": prompt_tokens + completion}}).encode())
 
 
 def _http(body: bytes) -> bytes:
     return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
-MARK = b"xxxxxxxx"  # as long as what takes its place
-DRAFT = _http(_completion(_draft(MARK.decode())))
-VERDICTS = {accepts: _http(_completion(_verdict(accepts))) for accepts in (False, True)}
-
-
-async def serve(port: int, latency: float, sigma: float, accept: float) -> None:
+async def serve(options: argparse.Namespace) -> None:
     """Serve until killed; prints the port on the first line."""
-    book = [Book()]
+    book = [Book(options.names)]
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Mock(book, latency, sigma, accept), "127.0.0.1", port, backlog=4096)
+    server = await loop.create_server(lambda: Mock(book, options), "127.0.0.1", options.port, backlog=4096)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
@@ -167,6 +154,7 @@ if __name__ == "__main__":
     parser.add_argument("--latency", type=float, default=0.5, help="seconds a call; the median if --sigma is given")
     parser.add_argument("--sigma", type=float, default=0.0, help="of the lognormal distribution; 0: all alike")
     parser.add_argument("--accept", type=float, default=0.9, help="how likely a reviewer accepts")
-    options = parser.parse_args()
+    parser.add_argument("--flawed", type=float, default=0.0, help="how likely a draft has an answer from nowhere")
+    parser.add_argument("--no-names", dest="names", action="store_false", help="do not remember each call")
     with asyncio.Runner(loop_factory=new_loop) as runner:
-        runner.run(serve(options.port, options.latency, options.sigma, options.accept))
+        runner.run(serve(parser.parse_args()))

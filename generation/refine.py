@@ -4,7 +4,7 @@ Source: Grzywinski et al. 2023, arXiv:2311.16338, sections 3.1.2 and 3.2.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -39,6 +39,10 @@ class Reviewer(Protocol):
     async def judge(self, section: Section, candidate: Candidate, chat: Chat | None = None) -> Verdict: ...
 
 
+CheckAll = Callable[[Candidate, Sequence[str]], Awaitable[Verdict]]
+"""All checks of a candidate and its section's sentences, done elsewhere: `checking.workers.Checkers`."""
+
+
 async def refine(
     section: Section,
     generator: Generator,
@@ -48,6 +52,7 @@ async def refine(
     check_level: CheckLevel = "all",
     max_revisions: int = MAX_REVISIONS,
     prover: Prover | None = None,
+    check_all: CheckAll | None = None,
     on_draft: Callable[[int, Candidate], None] = lambda index, candidate: None,
     on_verdict: Callable[[int, Verdict], None] = lambda index, verdict: None,
 ) -> AsyncIterator[Round]:
@@ -55,7 +60,8 @@ async def refine(
 
     A candidate that breaks a check goes back to the generator without asking the panel, whose reviewers otherwise judge
     in parallel. What they all accept is put to the `prover`, if there is one, and goes back too if it fails. `on_draft`
-    and `on_verdict` are told at once what a page may want to show before the round is over.
+    and `on_verdict` are told at once what a page may want to show before the round is over. `check_all` does the checks
+    of level "all" in place of this process.
     Raises what generator and reviewers raise; `run.finish` turns that into an outcome.
     """
     if not panel and prover is None:
@@ -65,7 +71,7 @@ async def refine(
         candidate = await generator.draft(section, rounds, chat)
         index = len(rounds)
         on_draft(index, candidate)
-        verdicts = _checked(section, candidate, check_level)
+        verdicts = await _checked(section, candidate, check_level, check_all)
         for verdict in verdicts:
             on_verdict(index, verdict)
         if all(v.is_quality for v in verdicts):
@@ -81,10 +87,14 @@ async def refine(
             return
 
 
-def _checked(section: Section, candidate: Candidate, level: CheckLevel) -> tuple[Verdict, ...]:
+async def _checked(
+    section: Section, candidate: Candidate, level: CheckLevel, check_all: CheckAll | None
+) -> tuple[Verdict, ...]:
     if level == "none":
         return ()
     sentences = [s.text for s in section.sentences]
+    if level == "all" and check_all is not None:
+        return (await check_all(candidate, sentences),)
     return (checks.verdict(checks.run(candidate, sentences, level=level)),)
 
 

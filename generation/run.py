@@ -13,7 +13,7 @@ from generation.errors import Abstention, AuthError, CircuitError, ModelError
 from generation.llm import Chat, Scoped
 from generation.proof import Prover
 from generation.records import Outcome, Round, Section, Usage
-from generation.refine import MAX_REVISIONS, Generator, Reviewer, conclude, refine
+from generation.refine import MAX_REVISIONS, CheckAll, Generator, Reviewer, conclude, refine
 
 FINISHED = ("accepted", "rejected", "failed")
 NOTHING_OFFERED = "nothing_offered"
@@ -134,6 +134,7 @@ async def outcomes(
     max_revisions: int = MAX_REVISIONS,
     prover: Prover | None = None,
     prepare: Prepare | None = None,
+    check_all: CheckAll | None = None,
     window: int = 64,
     ledger: Ledger | None = None,
     on_change: Callable[[], None] = lambda: None,
@@ -148,7 +149,7 @@ async def outcomes(
     """
     books = ledger if ledger is not None else Ledger()
     options: dict[str, Any] = {"check_level": check_level, "max_revisions": max_revisions}
-    options |= {"prover": prover, "prepare": prepare}
+    options |= {"prover": prover, "prepare": prepare, "check_all": check_all}
 
     def begin(_: tuple[int, Section]) -> None:
         books.submitted += 1

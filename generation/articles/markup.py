@@ -8,6 +8,7 @@ import copy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from generation.articles.prose import clean_characters, tidy
@@ -70,6 +71,7 @@ def from_markdown(text: str, *, indented_code: bool = True) -> list[Block]:
     return _MarkdownBlocks(_has_a_paragraph_per_line(contents)).read(tokens)
 
 
+@cache
 def _parser(indented_code: bool) -> "MarkdownIt":
     from markdown_it import MarkdownIt
 

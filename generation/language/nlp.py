@@ -73,11 +73,11 @@ class Parse:
 
 
 def parse(section: Section) -> Parse:
-    """Parse a section that has its sentences; the last 64 passages are kept."""
+    """Parse a section that has its sentences; the last 256 passages are kept."""
     return parse_sentences(tuple(s.text for s in section.sentences))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def parse_sentences(sentences: tuple[str, ...]) -> Parse:
     """Parse `sentences` as one passage, with exactly these sentence ends."""
     from spacy.tokens import Doc

@@ -15,7 +15,7 @@ from rich.console import Console
 from generation import __version__
 from generation.articles.sources import Skipped
 from generation.checks import CheckLevel
-from generation.client.loops import new_loop
+from generation.client.loops import running
 from generation.client.transport import endpoint
 from generation.errors import CircuitError, CraqanError, JournalError, UsageError
 from generation.llm import Chat, Routed
@@ -29,6 +29,7 @@ from generation.running.novelty import Novelty
 from generation.running.progress import Progress
 
 if TYPE_CHECKING:
+    from generation.checking.workers import Checkers
     from generation.client.admission import Admission
     from generation.client.batch import BatchChat
     from generation.journal import Journal
@@ -144,7 +145,7 @@ class Session:
         started, clock = datetime.now(UTC), time.monotonic()
         notes = list(self.cast.notes)
         try:
-            with Progress(self.console, self.live) as progress, _room_told(folder), _runner() as runner:
+            with Progress(self.console, self.live) as progress, _room_told(folder), running() as runner:
                 runner.run(self._run(islice(sections, self.limits.max_candidates), folder, progress, notes))
         except (CircuitError, JournalError) as error:  # a full disk, a damaged journal
             self.failure, self.stopped = error, self.stopped or str(error)
@@ -229,10 +230,23 @@ class Session:
             chat=chat,
             prepare=self.cast.prepare,
             prover=self.cast.prover,
+            check_all=self._check_all(stack),
             window=self.limits.window,
             **hooks,
             **self.options,
         )
+
+    def _check_all(self, stack: AsyncExitStack) -> "Checkers | None":
+        """Processes for the checks, where calls are so many that the loop should do nothing else."""
+        from generation.checking.workers import FEWEST_CALLS, Checkers
+
+        is_busy = bool(self.cast.model) and self.limits.concurrency >= FEWEST_CALLS
+        if not is_busy or self.options["check_level"] != "all":
+            return None
+        checkers = Checkers.for_calls(self.limits.concurrency)
+        stack.callback(checkers.close)
+        checkers.start()
+        return checkers
 
     async def _hire(
         self, stack: AsyncExitStack, cluster: Cluster, folder: RunFolder, note: Callable[[str], None]
@@ -379,10 +393,6 @@ def _room_told(folder: RunFolder) -> Iterator[None]:
         raise CircuitError(
             f"No room left to write {where} ({error.strerror}); free some, then run again to go on."
         ) from error
-
-
-def _runner() -> asyncio.Runner:
-    return asyncio.Runner(loop_factory=new_loop)
 
 
 def _refuse_open_batches(folder: RunFolder, journal: "Journal") -> None:
