@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from generation.articles.article import rename
+from generation.articles.digests import Digests
 from generation.articles.sources import MAX_BYTES, Found, Skipped, read_source
 from generation.errors import CorpusError, UsageError
 from generation.records import Article, Section, digest
@@ -47,8 +48,7 @@ def articles(
 
 
 def _articles(inputs: Sequence[str], max_bytes: int, column: str, skipped: OnSkipped) -> Iterator[Found]:
-    ids: set[str] = set()
-    texts: set[str] = set()
+    ids, texts = Digests(), Digests()
     first: Skipped | None = None
     for address in inputs:
         for found in read_source(address, max_bytes, column):
@@ -58,11 +58,11 @@ def _articles(inputs: Sequence[str], max_bytes: int, column: str, skipped: OnSki
                 skipped(admitted)
             else:
                 yield admitted
-    if not ids:
+    if not len(ids):
         raise CorpusError(f"No article could be read; the first reason: {first}.")
 
 
-def _admit(found: Found, ids: set[str], texts: set[str]) -> Found | Skipped:
+def _admit(found: Found, ids: Digests, texts: Digests) -> Found | Skipped:
     article, text = found.article, digest(found.article.text)
     if not article.sections:
         return Skipped(found.name, "holds no prose")

@@ -1,9 +1,10 @@
 """Sections that were seen before, word for word or nearly, found on the fly and in little memory.
 
-Each section leaves 16 bytes behind: a similarity hash of its word pairs. Source: Charikar 2002 (simhash).
+Each section leaves 16 bytes behind, a similarity hash of its word pairs, and its name. Source: Charikar 2002 (simhash).
 """
 
 import re
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from typing import Any
@@ -17,27 +18,34 @@ NEAR = 18
 
 
 class Seen:
-    """The sections so far; `ids` keeps their names so that a duplicate can be told what it repeats."""
+    """The sections so far, with their names, so that a duplicate can be told what it repeats."""
 
     def __init__(self) -> None:
         import numpy  # in here: the command line starts without it
 
         self._numpy: Any = numpy
         self._hashes = numpy.zeros((1024, 2), dtype=numpy.uint64)
-        self._ids: list[str] = []
+        self._names = bytearray()  # one after the other; a list of texts would take five times as much
+        self._ends = array("Q")
 
     def earlier(self, section: Section) -> str | None:
         """The id of an earlier section that `section` repeats; if there is none, `section` is remembered."""
-        known = self._hashes[: len(self._ids)]
+        count = len(self._ends)
+        known = self._hashes[:count]
         hashed = self._simhash(section)
         near = self._numpy.bitwise_count(known ^ hashed).sum(axis=1) <= NEAR
         if near.any():
-            return self._ids[int(near.argmax())]
-        if len(self._ids) == len(self._hashes):
+            return self._name(int(near.argmax()))
+        if count == len(self._hashes):
             self._hashes = self._numpy.concatenate([self._hashes, self._numpy.zeros_like(self._hashes)])
-        self._hashes[len(self._ids)] = hashed
-        self._ids.append(section.id)
+        self._hashes[count] = hashed
+        self._names += section.id.encode("utf-8", "surrogatepass")
+        self._ends.append(len(self._names))
         return None
+
+    def _name(self, place: int) -> str:
+        start = self._ends[place - 1] if place else 0
+        return self._names[start : self._ends[place]].decode("utf-8", "surrogatepass")
 
     def _simhash(self, section: Section) -> Any:
         numpy = self._numpy
