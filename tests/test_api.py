@@ -98,7 +98,7 @@ def test_the_example_runs_where_an_event_loop_is_running():
 
 
 def test_outcomes_come_in_input_order_with_their_recipe_over_http(tmp_path):
-    with ModelServer(script, delay=0.02) as server:
+    with ModelServer(script, delay=0.1) as server:
         books = Ledger()
         chat = OpenAIChat("m", server.url)
         found = list(generate(SECTIONS, chat=chat, concurrency=4, journal=tmp_path / "j.sqlite", ledger=books))
