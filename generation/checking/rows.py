@@ -20,6 +20,8 @@ from generation.records import Candidate, Coreference, Span
 
 MAX_PASSAGE = 100_000
 """Characters of a row's sentences; parsing more takes minutes."""
+AHEAD = 32
+"""Rows whose passages are parsed together."""
 PRONOUNS = frozenset("i you he him his she her hers it its we us they them their theirs".split())
 
 
@@ -52,7 +54,7 @@ def check_file(path: Path, against: Sequence[Path] = ()) -> Iterator[Checked]:
     asked = Questions()
     for where, question in questions_in(against):
         asked.add(question, where)
-    for index, (line, text) in enumerate(text_lines(path)):
+    for index, (line, text) in enumerate(_read_ahead(text_lines(path))):
         question = _question(text)
         problems = check_line(text, line)
         if question and (repeat := asked.earlier(question)):
@@ -68,6 +70,24 @@ def questions_in(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
         for line, text in text_lines(path):
             if question := _question(text):
                 yield f"{path.name}, line {line}", question
+
+
+def _read_ahead(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """The same lines, with the passages of the next AHEAD of them parsed together."""
+    from generation.language import nlp
+
+    for start in range(0, len(lines), AHEAD):
+        block = lines[start : start + AHEAD]
+        nlp.parse_ahead(passage for _, text in block if (passage := _passage(text)))
+        yield from block
+
+
+def _passage(text: str) -> tuple[str, ...]:
+    """The sentences of a line, () if it is no pair."""
+    try:
+        return read_pair(read_object(text))[1]
+    except RowError:
+        return ()
 
 
 def check_line(text: str, line: int) -> tuple[Problem, ...]:

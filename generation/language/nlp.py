@@ -5,8 +5,8 @@ tokens are left out of the parse; every token remembers its sentence and its cha
 """
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from threading import Lock
@@ -72,6 +72,11 @@ class Parse:
         return self.span(start, end).text
 
 
+_AHEAD: dict[tuple[str, ...], Parse] = {}
+BATCH = 32
+"""Passages that go through the pipeline together."""
+
+
 def parse(section: Section) -> Parse:
     """Parse a section that has its sentences; the last 256 passages are kept."""
     return parse_sentences(tuple(s.text for s in section.sentences))
@@ -80,6 +85,27 @@ def parse(section: Section) -> Parse:
 @lru_cache(maxsize=256)
 def parse_sentences(sentences: tuple[str, ...]) -> Parse:
     """Parse `sentences` as one passage, with exactly these sentence ends."""
+    if (ahead := _AHEAD.pop(sentences, None)) is not None:
+        return ahead
+    blank = _blank(sentences)
+    with _TURN:
+        return replace(blank, doc=load()(blank.doc)) if len(blank.doc) else blank
+
+
+def parse_ahead(passages: Iterable[tuple[str, ...]]) -> None:
+    """Parse passages that `parse_sentences` will soon be asked for together, in about half the time.
+
+    What an earlier call parsed and nobody asked for is forgotten.
+    """
+    blanks = [blank for blank in map(_blank, dict.fromkeys(passages)) if len(blank.doc)]
+    with _TURN:
+        docs = list(load().pipe((blank.doc for blank in blanks), batch_size=BATCH))
+    _AHEAD.clear()
+    _AHEAD.update((blank.sentences, replace(blank, doc=doc)) for blank, doc in zip(blanks, docs, strict=True))
+
+
+def _blank(sentences: tuple[str, ...]) -> Parse:
+    """The passage's tokens and where they are, not yet parsed."""
     from spacy.tokens import Doc
 
     nlp = load()
@@ -99,8 +125,7 @@ def parse_sentences(sentences: tuple[str, ...]) -> Parse:
             where.append((index, token.idx, token.idx + len(token)))
         bounds.append((first, len(words)))
     doc = Doc(nlp.vocab, words=words, spaces=spaces, sent_starts=starts) if words else Doc(nlp.vocab)
-    with _TURN:
-        return Parse(nlp(doc) if words else doc, sentences, tuple(where), tuple(bounds))
+    return Parse(doc, sentences, tuple(where), tuple(bounds))
 
 
 @lru_cache(maxsize=512)
