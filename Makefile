@@ -59,6 +59,7 @@ $(STAMPS)/space: EXTRAS := [space]
 $(STAMPS)/check: EXTRAS := [space,test,check]
 $(STAMPS)/space-test: EXTRAS := [space,test]
 $(STAMPS)/ray-test: EXTRAS := [ray,test]
+
 LLAMA := -DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON
 $(STAMPS)/llm: $(STAMPS)/space-test
 	CMAKE_ARGS="$(LLAMA)" $(PIP) "llama-cpp-python[server]"
