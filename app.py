@@ -1,6 +1,7 @@
 """The Space: browse the released questions, and generate some from a text of your own."""
 
 import os
+from pathlib import Path
 
 # gradio reads these when it is imported: nothing is counted, reported or looked up elsewhere.
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
@@ -9,6 +10,7 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 import gradio as gr
 
 from space import api, browse, generate, theme
+from space import review as people
 from space.shelf import Shelf, load_shelf
 
 MASTHEAD = """<header class="masthead"><h1>CRaQAn</h1>
@@ -16,8 +18,12 @@ MASTHEAD = """<header class="masthead"><h1>CRaQAn</h1>
 “the Act”.</p></header>"""
 
 
-def build_demo(shelf: Shelf | None = None) -> gr.Blocks:
-    """The page, not yet launched; `shelf` holds the rows to browse, by default those of data/."""
+def build_demo(shelf: Shelf | None = None, review: Path | None = None) -> gr.Blocks:
+    """The page, not yet launched.
+
+    `shelf` holds the rows to browse, by default those of data/; `review` is the file of a review by people, if there is
+    one to take part in.
+    """
     shelf = shelf or load_shelf()
     with gr.Blocks(
         title="CRaQAn",
@@ -30,6 +36,8 @@ def build_demo(shelf: Shelf | None = None) -> gr.Blocks:
                 browse.build(shelf)
             with gr.Tab("Generate", id="generate"):
                 generate.build()
+            with gr.Tab("Review", id="review") as tab:
+                people.build(tab, review)
         api.build(shelf)
     return demo
 

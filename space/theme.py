@@ -90,8 +90,11 @@ def theme() -> gr.themes.Base:
 def look() -> dict[str, Any]:
     """The arguments of `Blocks.launch` that make up the look: theme, style sheet and the drawing of coreferences."""
     # In the head, not as `css`, which gradio would write twice, once under a prefix of its own.
-    style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("style.css", "passage.js"))
-    return {"theme": theme(), "head": f"<style>{style}</style><script>{script}</script>"}
+    styles, scripts = (
+        "".join((HERE / name).read_text(encoding="utf-8") for name in names)
+        for names in (("style.css", "review.css"), ("passage.js", "review.js"))
+    )
+    return {"theme": theme(), "head": f"<style>{styles}</style><script>{scripts}</script>"}
 
 
 def show_on_narrow(id: str) -> str:

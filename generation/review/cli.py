@@ -57,7 +57,7 @@ def start(
     policy = human.Policy(people, on_disagreement, tuple(adjudicator or ()), tuple(reviewer or ()), seed, lease_minutes)
     text = _text(guidelines) if guidelines else None
     made = human.start(review, places or [], policy, gold=gold, guidelines=text)
-    print(f"{review}: {made.added} pairs.")
+    print(f"{review}: {made.added} pairs. Open it with: craqan review serve {review}")
 
 
 @app.command()
@@ -69,6 +69,17 @@ def add(review: Review, places: Places = None, gold: Gold = None) -> None:
         raise UsageError("Name what to add: a run's folder, a file of pairs, or --gold FILE.")
     made = human.add(review, places or [], gold=gold)
     print(f"{made.added} added, {made.known} were there already.")
+
+
+@app.command()
+def serve(
+    review: Review,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where the page listens, on this machine only.")] = 7860,
+) -> None:
+    """Open the page with this review's tab."""
+    from generation.review.serve import serve as open_page
+
+    open_page(review, port)
 
 
 @app.command()

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from generation.errors import ReviewError, UsageError
+from generation.errors import BallotError, ReviewError, UsageError
 from generation.review.ballots import Policy, Vote
 
 APPLICATION_ID = 0x43525657  # "CRVW"
@@ -140,6 +140,14 @@ class Store:
         """All pairs, gold ones too, in the order in which they were added."""
         with self.reading() as db:
             return pairs_of(db)
+
+    def pair(self, id: str) -> Pair:
+        """One pair. Raises BallotError if there is none."""
+        with self.reading() as db:
+            found = pairs_of(db, [id])
+        if not found:
+            raise BallotError("There is no such pair in this review; take the one that is shown next.")
+        return found[0]
 
     def votes(self) -> list[Vote]:
         """All votes ever given, in order."""
