@@ -4,7 +4,7 @@ The columns are those of `craqan.FEATURES`; what must hold among them is in `gen
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -185,7 +185,7 @@ def read_tables(data_dir: Path) -> dict[str, dict[str, list[tuple[str, Row]]]]:
     try:
         for config in craqan.SPLITS:
             tables[config] = {
-                split: [(f"{path}:{line}", row) for path in paths for line, row in craqan.read_rows(path, config)]
+                split: [(f"{path}:{line}", row) for path in paths for line, row in read_file(Path(path), config)]
                 for split, paths in craqan.local_files(data_dir, config).items()
             }
     except craqan.DataError as error:
@@ -193,6 +193,25 @@ def read_tables(data_dir: Path) -> dict[str, dict[str, list[tuple[str, Row]]]]:
     if not any(tables.values()):
         raise UsageError(f"{data_dir} holds no data: expected {data_dir}/default/train.jsonl and its like.")
     return tables
+
+
+def read_file(path: Path, config: str) -> Iterator[tuple[int, Row]]:
+    """As `craqan.read_rows`, but Parquet is read without `datasets`, which is ten times as fast."""
+    import craqan
+
+    if path.suffix != ".parquet":
+        yield from craqan.read_rows(str(path), config)
+        return
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        rows = parquet.ParquetFile(path).read().to_pylist()
+    except (OSError, pyarrow.ArrowException) as error:
+        raise craqan.DataError(f"{path} cannot be read as Parquet: {error}") from error
+    for line, row in enumerate(rows, start=1):
+        craqan.check_columns(row, craqan.FEATURES[config], f"{path}:{line}")
+        yield line, row
 
 
 def rows_of(data_dir: Path) -> Tables:

@@ -196,6 +196,8 @@ class _Handler(BaseHTTPRequestHandler):
         if parts[0] in ("datasets", "spaces") and parts[-2:] == ["objects", "batch"]:
             return self._lfs_batch(parts[0][:-1], f"{parts[1]}/{parts[2].removesuffix('.git')}")
         if parts[0] == "lfs":
+            if hashlib.sha256(self.body).hexdigest() != parts[4]:  # the sender went away in the middle
+                raise Refusal(400, message="the content is not what was announced")
             self.hub.repos[parts[1], "/".join(parts[2:4])].lfs[parts[4]] = self.body
             return 200, b"", {}
         if parts[0] == "lfs-verify":

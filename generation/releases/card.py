@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from generation import dataset
 from generation.errors import InputError, UsageError
 from generation.releases import plots
 
@@ -103,7 +104,6 @@ def update(readme: Path, data_dir: Path, *, write: bool = True) -> bool:
     Raises InputError if README.md has no front matter, or a block of either that nobody makes.
     """
     import craqan
-    from generation import dataset
     from generation.releases import blocks, figures, page
     from generation.running.folder import write_whole
 
@@ -131,7 +131,6 @@ def main(arguments: list[str]) -> int:
     if arguments and not check:
         raise UsageError("Usage: python -m generation.releases.card [--check]")
     if not check:
-        from generation import dataset
         from generation.releases import figures
 
         plots.draw(figures.count(dataset.rows_of(ROOT / "data")), ROOT / "data" / plots.FOLDER)
@@ -148,7 +147,7 @@ def _splits(data_dir: Path, config: str) -> list[dict[str, Any]]:
         {
             "name": split,
             "num_bytes": sum(Path(path).stat().st_size for path in paths),
-            "num_examples": sum(1 for path in paths for _ in craqan.read_rows(path, config)),
+            "num_examples": sum(1 for path in paths for _ in dataset.read_file(Path(path), config)),
         }
         for split, paths in craqan.local_files(data_dir, config).items()
     ]

@@ -51,10 +51,13 @@ class Repo:
         """The commit that main is at, "" if there is no such repository (or none that this token may see)."""
         from huggingface_hub.errors import RepositoryNotFoundError
 
-        try:
-            return self._ask(lambda: self._api.repo_info(self.name, repo_type=self.kind).sha) or ""
-        except RepositoryNotFoundError:
-            return ""
+        def ask() -> str:
+            try:
+                return self._api.repo_info(self.name, repo_type=self.kind).sha or ""
+            except RepositoryNotFoundError:
+                return ""
+
+        return self._told(ask)
 
     def is_private(self) -> bool:
         return bool(self._told(lambda: self._api.repo_info(self.name, repo_type=self.kind).private))

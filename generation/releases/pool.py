@@ -49,6 +49,7 @@ class Pool:
 
     def add(self, other: "Pool", name: str, *, newer: bool = False) -> None:
         """Take in `other`; if it is `newer`, its rows replace those of the same id, otherwise they must be equal."""
+        self.excerpts |= other.excerpts - self.articles.keys()
         for id, row in other.articles.items():
             self.articles[id] = row if id not in self.articles else self._one_article(id, row, other, name, newer)
         for config in ("pairs", "rejected", "histories"):

@@ -95,6 +95,7 @@ def _add_pairs(pool: Pool, rows: Mapping[str, Sequence[Row]], recipe: Mapping[st
             recipe=row["recipe"],
             code_version=recipe["code_version"],
             segmenter=row["segmenter"],
+            proof=row.get("proof", []),
             usage=_usage(row["usage"]),
         )
         pool.recipes[row["recipe"]] = dict(recipe)
