@@ -190,6 +190,7 @@ ASKED_AGAIN_WITH_THE_ERROR = {
     "malformed JSON": "{question: What?,",
     "truncated JSON": json.dumps(PAIR)[:-20],
     "right JSON of the wrong shape": {"q": "What?", "a": "a thing"},
+    "an answer that is no text": {**PAIR, "answer": None},
     "indices that are no numbers": {**PAIR, "required_sentence_indices": ["0", "1"]},
     "a list": [PAIR],
     "a key given twice": json.dumps(PAIR)[:-1] + ', "answer": "another thing"}',
@@ -425,6 +426,8 @@ def test_a_full_disk_stops_the_run_with_a_clear_word_and_it_goes_on_once_there_i
             kept = sum(call.reply is not None for call in journal.calls())
         asked = len(server.calls)
         assert 0 < kept < CALLS
+        books = counts(tmp_path / "run")
+        assert books["submitted"] == books["accepted"] + books["pending"] == SECTIONS
         again = craqan(*argv)
         assert again.returncode == 0, again.stderr
         assert len(server.calls) - asked == CALLS - kept
