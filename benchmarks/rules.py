@@ -1,150 +1,249 @@
-"""What the embedded default offers on real text: coverage, confidence, targets, time; and the candidates to judge.
+"""What the embedded default is worth: precision by two readers' verdicts, coverage of texts that nobody tuned on, time.
 
-    python -m benchmarks.rules                            FreshWiki sections of six sentences or more
-    python -m benchmarks.rules --input FILE [FILE ...]    plain text files, passages separated by a line "==="
-    python -m benchmarks.rules --write out.jsonl          the best accepted candidate of each section, for reading
-    python -m benchmarks.rules --judged judged.jsonl      precision by confidence, kind and target of a read file
+    python -m benchmarks.rules                          the tables, from the stored reading
+    python -m benchmarks.rules --coverage               coverage and time measured again on the held-out half
+    python -m benchmarks.rules --input FILE [FILE ...]  what it offers on plain text files of your own
+    python -m benchmarks.rules --record READABLE        offer 100 candidates anew; write them for readers
+    python -m benchmarks.rules --examples               write docs/embedded_default.md from the stored reading
 
-A judged file is a written one with `"good": true` or `false` and, if bad, `"problem"` (a code of Table 2) on each line.
-Only a candidate that the embedded panel accepts counts as offered.
+`rules_reading/candidates.jsonl` holds the candidates that were read, `rules_reading/verdicts.jsonl` what each reader said
+({id, reader, is_quality, problems, is_grammatical, reason}), `rules_reading/coverage.json` how much was offered. Only a
+candidate that the checks and the embedded panel accept counts as offered, at most one a section.
 """
 
 import argparse
 import asyncio
+import hashlib
 import json
-import re
 import time
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from generation import rules
+from benchmarks import rules_texts
+from generation import checks, corpus, rules
 from generation.language import nlp
-from generation.records import Section, Sentence
+from generation.records import Section
 
-FRESHWIKI = Path(__file__).parents[2] / "shared" / "data" / "freshwiki"
-THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
-_CITATIONS = re.compile(r"\[(?:\d+|[a-z]|note \d+|citation needed)\]")
+READING = Path(__file__).parent / "rules_reading"
+CANDIDATES, VERDICTS, COVERAGE = READING / "candidates.jsonl", READING / "verdicts.jsonl", READING / "coverage.json"
+EXAMPLES = Path(__file__).parents[1] / "docs" / "embedded_default.md"
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8)
+TRIED = 6
+WANTED = 100
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Offer:
-    """The best candidate of one section that the embedded panel accepts."""
+    """The best candidate of one section that checks and panel accept."""
 
+    source: str
     section: Section
     scored: rules.Scored
 
 
-def freshwiki(folder: Path, part: int | None = None) -> Iterator[Section]:
-    """Sections of FreshWiki's articles, references left out; `part` 0 or 1 takes every other article."""
-    paths = sorted(folder.glob("*.md"))
-    for path in paths if part is None else paths[part::2]:
-        seen: set[str] = set()
-        for number, block in enumerate(re.split(r"(?m)^#.*$", path.read_text(encoding="utf-8").partition("\n")[2])):
-            lines = [ln for ln in block.splitlines() if ln.strip() and not re.match(r"\[\d+\] http", ln)]
-            text = re.sub(r" +", " ", _CITATIONS.sub("", "\n\n".join(lines))).strip()
-            if text and text not in seen:
-                seen.add(text)
-                yield section(f"{path.stem}-{number}", text)
-
-
-def passages(paths: Sequence[Path]) -> Iterator[Section]:
-    for path in paths:
-        for number, text in enumerate(path.read_text(encoding="utf-8").split("\n===\n")):
-            yield section(f"{path.stem}-{number}", text.strip())
-
-
-def section(name: str, text: str) -> Section:
-    """A section of one's own, split by nupunkt within paragraphs."""
-    import nupunkt
-
-    sentences = []
-    for block in re.finditer(r"[^\n]+", text):
-        for start, end in nupunkt.sent_spans(block.group()):
-            found = block.group()[start:end]
-            first = block.start() + start + len(found) - len(found.lstrip())
-            if found.strip():
-                sentences.append(Sentence(found.strip(), first, first + len(found.strip())))
-    return Section(name, name, name, (), text, 0, len(text), tuple(sentences))
-
-
-async def offer(given: Section) -> Offer | None:
-    """What the loop would accept: the best of six candidates that all four reviewers pass."""
-    for scored in rules.candidates(given)[:6]:
-        verdicts = [await r.judge(given, scored.candidate) for r in rules.panel()]
+async def offer(source: str, section: Section) -> Offer | None:
+    """What the loop would accept: the best of six candidates that the checks and all four reviewers pass."""
+    sentences = [s.text for s in section.sentences]
+    for scored in rules.candidates(section)[:TRIED]:
+        if any(p.certainty == "certain" for p in checks.run(scored.candidate, sentences)):
+            continue
+        verdicts = [await reviewer.judge(section, scored.candidate) for reviewer in rules.panel()]
         if all(v.is_quality for v in verdicts):
-            return Offer(given, scored)
+            return Offer(source, section, scored)
     return None
 
 
-def report(sections: Sequence[Section], offers: Sequence[Offer], seconds: float) -> Iterator[str]:
-    words = sum(len(s.text.split()) for s in sections) / max(1, len(sections))
-    yield f"{len(sections)} sections of {words:.0f} words; {1000 * seconds / max(1, len(sections)):.0f} ms a section"
-    for threshold in THRESHOLDS:
-        sure = sum(o.scored.confidence >= threshold for o in offers)
-        yield f"  confidence >= {threshold}: a candidate for {sure} sections ({sure / max(1, len(sections)):.1%})"
-    sure_offers = [o for o in offers if o.scored.confidence >= rules.MIN_CONFIDENCE]
-    yield f"  targets: {dict(Counter(o.scored.target for o in sure_offers).most_common())}"
-    yield f"  kinds: {dict(Counter(o.scored.candidate.kind for o in sure_offers).most_common())}"
-    lengths = Counter(len(o.scored.candidate.required_sentence_indices) for o in sure_offers)
-    yield f"  required sentences: {dict(sorted(lengths.items()))}"
+async def offers(source: str, sections: Iterable[Section]) -> tuple[list[Offer], Row]:
+    """All offers of a source, and how many of how many sections have one at which confidence, and how fast."""
+    nlp.load()
+    known = list(sections)
+    start = time.process_time()
+    found = [o for section in known if (o := await offer(source, section)) is not None]
+    spent = 1000 * (time.process_time() - start) / max(1, len(known))
+    at = {str(t): sum(o.scored.confidence >= t for o in found) for t in THRESHOLDS}
+    words = sum(len(s.text.split()) for s in known) / max(1, len(known))
+    return found, {"sections": len(known), "words": round(words), "offered": at, "cpu_ms_a_section": round(spent)}
 
 
-def line(found: Offer) -> str:
-    """One offer as JSON, with the sentences that it requires and, to be filled in, the reader's judgement."""
-    candidate = found.scored.candidate
-    row = {
-        "section": found.section.id,
+def coverage_table(measured: dict[str, Row]) -> Iterator[str]:
+    for source, row in measured.items():
+        shares = ", ".join(f">= {t}: {n / max(1, row['sections']):.0%}" for t, n in row["offered"].items())
+        words, spent = row["words"], row["cpu_ms_a_section"]
+        yield f"  {source:9} {row['sections']:4} sections of {words} words; a candidate at confidence {shares}; {spent} ms"
+
+
+# the reading
+
+
+def as_row(found: Offer, number: int) -> Row:
+    """A candidate for the record: of its text only where it stands and the hashes of its sentences."""
+    section, candidate = found.section, found.scored.candidate
+    return {
+        "id": number,
+        "source": found.source,
+        "article": section.article_title,
+        "section": section.title,
+        "section_id": section.id,
+        "sentences": [
+            {"index": i, "sha256": hashlib.sha256(section.sentences[i].text.encode()).hexdigest()[:16]}
+            for i in candidate.required_sentence_indices
+        ],
         "confidence": found.scored.confidence,
         "target": found.scored.target,
         "kind": candidate.kind,
-        "sentences": {i: found.section.sentences[i].text for i in candidate.required_sentence_indices},
-        **asdict(candidate),
-        "good": None,
-        "problem": "",
+        "question": candidate.question,
+        "answer": candidate.answer,
+        "coreferences": [asdict(c) for c in candidate.coreferences],
     }
-    return json.dumps(row, ensure_ascii=False)
 
 
-def precision(rows: Sequence[dict]) -> Iterator[str]:
-    """Shares of good candidates among those judged, by threshold, kind and target."""
-    judged = [r for r in rows if r["good"] is not None]
+def chosen(found: Sequence[Offer]) -> list[Offer]:
+    """A hundred: those of enough confidence, and if these are too few, the surest of the others."""
+    by_hash = sorted(found, key=lambda o: hashlib.sha256(o.section.text.encode()).hexdigest())
+    sure = [o for o in by_hash if o.scored.confidence >= rules.MIN_CONFIDENCE][:WANTED]
+    unsure = sorted((o for o in by_hash if o not in sure), key=lambda o: -o.scored.confidence)
+    together = sure + unsure[: WANTED - len(sure)]
+    return [o for o in by_hash if o in together]
+
+
+def readable(found: Offer, number: int) -> Iterator[str]:
+    """A candidate with its section for a reader, the required sentences marked; no confidence, not to lead them."""
+    candidate = found.scored.candidate
+    yield f"=== {number}  {found.section.article_title} | {found.section.title} ==="
+    for index, sentence in enumerate(found.section.sentences):
+        if index <= candidate.required_sentence_indices[-1] + 3:
+            mark = "**" if index in candidate.required_sentence_indices else "  "
+            yield f"{mark}[{index}] {sentence.text}"
+    yield f"QUESTION: {candidate.question}"
+    yield f"ANSWER:   {candidate.answer}"
+    yield f"REQUIRED: {list(candidate.required_sentence_indices)}"
+    for c in candidate.coreferences:
+        yield f"LINK:     [{c.mention.sentence_index}] {c.mention.text!r} -> [{c.antecedent.sentence_index}] {c.antecedent.text!r}"
+    yield ""
+
+
+async def record(path: Path) -> None:
+    """Offer candidates on the held-out half; store them and the coverage, and write them to `path` for readers."""
+    found, measured = [], {}
+    for source in rules_texts.SOURCES:
+        more, measured[source] = await offers(source, rules_texts.sections(source, "held-out"))
+        found += more
+    picked = list(enumerate(chosen(found), 1))
+    READING.mkdir(exist_ok=True)
+    _write(CANDIDATES, (json.dumps(as_row(o, n), ensure_ascii=False) for n, o in picked))
+    COVERAGE.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _write(path, (line for n, o in picked for line in readable(o, n)))
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _read(path: Path) -> list[Row]:
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def precision(candidates: Sequence[Row], verdicts: Sequence[Row]) -> Iterator[str]:
+    """Shares of candidates that each reader, and both, would sign: by confidence, source, kind, target and length."""
+    said: dict[int, dict[str, bool]] = {}
+    for v in verdicts:
+        said.setdefault(v["id"], {})[v["reader"]] = v["is_quality"]
+    readers = sorted({v["reader"] for v in verdicts})
     for threshold in THRESHOLDS:
-        sure = [r["good"] for r in judged if r["confidence"] >= threshold]
-        if sure:
-            yield f"  confidence >= {threshold}: {sum(sure) / len(sure):.2f} of {len(sure)}"
-    for key in ("kind", "target"):
-        groups: dict[str, list[bool]] = defaultdict(list)
-        for row in judged:
-            groups[row[key]].append(row["good"])
-        yield f"  by {key}: " + ", ".join(f"{k} {sum(v)}/{len(v)}" for k, v in sorted(groups.items()))
-    yield f"  problems: {dict(Counter(r['problem'] for r in judged if not r['good']).most_common())}"
+        yield _shares(
+            f"confidence >= {threshold}", [c for c in candidates if c["confidence"] >= threshold], said, readers
+        )
+    sure = [c for c in candidates if c["confidence"] >= rules.MIN_CONFIDENCE]
+    yield f"  at the default confidence of {rules.MIN_CONFIDENCE}:"
+    for key in ("source", "kind", "target"):
+        for value in sorted({c[key] for c in sure}):
+            yield _shares(f"{key} {value}", [c for c in sure if c[key] == value], said, readers)
+    for length in sorted({len(c["sentences"]) for c in sure}):
+        yield _shares(f"{length} sentences", [c for c in sure if len(c["sentences"]) == length], said, readers)
+    ids = {c["id"] for c in sure}
+    for reader in readers:
+        own = [v for v in verdicts if v["reader"] == reader and v["id"] in ids]
+        fine = sum(v["is_grammatical"] for v in own)
+        problems = Counter(code for v in own if not v["is_quality"] for code in v["problems"])
+        yield f"  {reader}: grammatical {fine}/{len(own)}; problems {dict(problems.most_common())}"
 
 
-async def main() -> None:
+def _shares(label: str, rows: Sequence[Row], said: dict[int, dict[str, bool]], readers: Sequence[str]) -> str:
+    judged = [said[c["id"]] for c in rows if set(said.get(c["id"], {})) == set(readers)]
+    each = [f"{r} {sum(j[r] for j in judged)}/{len(judged)}" for r in readers]
+    return f"  {label:22} " + "  ".join([*each, f"both {sum(all(j.values()) for j in judged)}/{len(judged)}"])
+
+
+def examples(candidates: Sequence[Row], verdicts: Sequence[Row], wanted: int = 20) -> Iterator[str]:
+    """The page of good and bad examples, in the order of the record; bad is what a reader refused."""
+    refused: dict[int, Row] = {}
+    for v in verdicts:
+        if not v["is_quality"]:
+            refused.setdefault(v["id"], v)
+    yield "# The embedded default: twenty good pairs, twenty bad ones\n"
+    yield "Written by `python -m benchmarks.rules --examples` from the stored reading of candidates on texts that nobody"
+    yield "tuned on (`benchmarks/rules_reading`). Good means that all readers signed the pair, bad that one refused it. The"
+    yield "sentences are FreshWiki's (Wikipedia, CC BY-SA 4.0), Quoref's (CC BY 4.0) or the dataset's own; numbers are indices."
+    for title, rows in (
+        ("Good", [c for c in candidates if c["id"] not in refused]),
+        ("Bad", [c for c in candidates if c["id"] in refused]),
+    ):
+        yield f"\n## {title}\n"
+        for c in rows[:wanted]:
+            indices = ", ".join(str(s["index"]) for s in c["sentences"])
+            yield f"- *{c['question']}* {c['answer']} ({c['article']}, {c['section']}: {indices}; confidence {c['confidence']:.2f})"
+            if c["id"] in refused:
+                verdict = refused[c["id"]]
+                yield f"  - {', '.join(verdict['problems'])}: {verdict['reason']}"
+
+
+def tables() -> Iterator[str]:
+    candidates, verdicts = _read(CANDIDATES), _read(VERDICTS)
+    yield "Coverage of the held-out half, at most one candidate a section:"
+    yield from coverage_table(json.loads(COVERAGE.read_text(encoding="utf-8")))
+    yield f"Precision of {len(candidates)} held-out candidates:"
+    yield from precision(candidates, verdicts) if verdicts else ["  not read yet"]
+
+
+async def measure(inputs: Sequence[Path]) -> Iterator[str]:
+    """Coverage and time on files, or on the held-out half."""
+    if inputs:
+        texts = {path.name: corpus.read([str(path)]) for path in inputs}
+    else:
+        texts = {source: rules_texts.sections(source, "held-out") for source in rules_texts.SOURCES}
+    measured = {name: await offers(name, sections) for name, sections in texts.items()}
+    lines = list(coverage_table({name: row for name, (_, row) in measured.items()}))
+    if inputs:
+        for found, _ in measured.values():
+            lines += [
+                f"{o.scored.confidence:.2f} {o.scored.candidate.question} => {o.scored.candidate.answer}" for o in found
+            ]
+    return iter(lines)
+
+
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--input", type=Path, nargs="+", help="plain text files instead of FreshWiki")
-    parser.add_argument(
-        "--part", type=int, choices=(0, 1), help="every other FreshWiki article, from the first or second"
-    )
-    parser.add_argument("--min-sentences", type=int, default=6, help="default: %(default)s")
-    parser.add_argument("--write", type=Path, help="write the offers as JSON lines")
-    parser.add_argument("--judged", type=Path, help="only report on a file that was read and judged")
+    parser.add_argument("--coverage", action="store_true", help="measure coverage and time again")
+    parser.add_argument("--input", type=Path, nargs="+", help="measure on these files, and show what is offered")
+    parser.add_argument("--record", type=Path, help="store new candidates and write them for readers to this file")
+    parser.add_argument("--examples", action="store_true", help="write docs/embedded_default.md")
     options = parser.parse_args()
-    if options.judged:
-        rows = [json.loads(ln) for ln in options.judged.read_text(encoding="utf-8").splitlines() if ln.strip()]
-        print(options.judged.name, *precision(rows), sep="\n")
-        return
-    found = passages(options.input) if options.input else freshwiki(FRESHWIKI, options.part)
-    sections = [s for s in found if len(s.sentences) >= options.min_sentences]
-    nlp.load()
-    start = time.perf_counter()
-    offers = [o for s in sections if (o := await offer(s)) is not None]
-    print(*report(sections, offers, time.perf_counter() - start), sep="\n")
-    if options.write:
-        options.write.write_text("\n".join(map(line, offers)) + "\n", encoding="utf-8")
+    if options.record:
+        asyncio.run(record(options.record))
+    elif options.coverage or options.input:
+        print(*asyncio.run(measure(options.input or ())), sep="\n")
+    elif options.examples:
+        EXAMPLES.parent.mkdir(exist_ok=True)
+        _write(EXAMPLES, examples(_read(CANDIDATES), _read(VERDICTS)))
+    else:
+        print(*tables(), sep="\n")
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

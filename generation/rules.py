@@ -5,10 +5,11 @@ which the resolver alone still finds that name. It abstains rather than guesses.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 
 from generation.errors import Abstention
-from generation.language import nlp, resolver
+from generation.language import antecedents, confidence, nlp, referents, resolver
 from generation.language.antecedents import Antecedents, Support
 from generation.language.clauses import Writer
 from generation.language.entities import Link
@@ -23,22 +24,23 @@ from generation.records import Candidate, Round, Section, Step
 
 __all__ = ["RuleGenerator", "RuleReviewer", "Scored", "candidates", "panel", "resolve"]
 
-VERSION = "1"
-MIN_CONFIDENCE = 0.5
+VERSION = "2"
+MIN_CONFIDENCE = 0.7
 MAX_SENTENCES = 200
 """Longer sections are no passages; nothing is offered for them."""
-FLOOR = 0.15
+FLOOR = 0.3
 """Below this confidence a draft is noise and is not listed."""
 _REPEATABLE = ("object", "that", "subject", "count", "agent", "when", "where")
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate with its confidence between 0 and 1 and what it asks for ("object", "when", ...)."""
+    """A candidate with its confidence between 0 and 1, what it asks for ("object", "when", ...) and what tells for it."""
 
     candidate: Candidate
     confidence: float
     target: str
+    traits: Mapping[str, float] = field(default_factory=dict, repr=False)
 
 
 def candidates(section: Section) -> list[Scored]:
@@ -46,7 +48,7 @@ def candidates(section: Section) -> list[Scored]:
     if not section.sentences or len(section.sentences) > MAX_SENTENCES:
         return []
     best: dict[str, Scored] = {}
-    for scored in _all(Antecedents(nlp.parse(section))):
+    for scored in _all(antecedents.read(nlp.parse(section))):
         known = best.get(scored.candidate.question)
         if scored.confidence >= FLOOR and (known is None or scored.confidence > known.confidence):
             best[scored.candidate.question] = scored
@@ -58,9 +60,12 @@ def candidates(section: Section) -> list[Scored]:
 def _all(behind: Antecedents) -> Iterator[Scored]:
     for sentence, links in sorted(behind.by_sentence.items()):
         names = {link.mention: name for link in links if (name := behind.name(link)) is not None}
-        writer = Writer(behind.parse, {m: behind.written(n) for m, n in names.items()})
+        anaphors = frozenset(link.mention.head for link in behind.links if link.mention.sentence == sentence)
+        writer = Writer(behind.parse, {m: behind.written(n) for m, n in names.items()}, resolved=anaphors)
         chosen = {link.mention: link for link in links if link.mention in names}
-        for draft in drafts(behind.parse, sentence, writer, behind.mentions):
+        found = drafts(behind.parse, sentence, writer, behind.mentions)
+        backward = referents.drafts(behind.parse, sentence, writer, chosen, behind.mentions)
+        for draft in chain(found, backward):
             scored = _scored(behind, sentence, draft, {m: chosen[m] for m in draft.used})
             if scored is not None:
                 yield scored
@@ -68,23 +73,32 @@ def _all(behind: Antecedents) -> Iterator[Scored]:
 
 def _scored(behind: Antecedents, sentence: int, draft: Draft, links: Mapping[Mention, Link]) -> Scored | None:
     support = behind.required(sentence, links)
-    answer = behind.parse.text(*draft.answer)
-    if support is None or answer.lower() in draft.question.lower():
+    if support is None:
         return None
-    if _is_told_elsewhere(behind.parse, answer, sentence, links, draft):
+    answer = _answer(behind, draft, support)
+    if answer.lower() in draft.question.lower() or draft.wanted and _shares_a_name(answer, draft.question):
         return None
-    margin = min(support.margin, *(link.margin for link in links.values()))
-    confidence = draft.weight * margin * _nearness(support.indices)
+    if draft.wanted is None and _is_told_elsewhere(behind.parse, answer, sentence, links, draft):
+        return None
+    traits = confidence.traits(behind, draft, links, support)
     references = support.coreferences(behind.parse)
     candidate = Candidate(
-        draft.question, answer, support.indices, references, _derivation(behind.parse, draft, support)
+        draft.question, answer, support.indices, references, _derivation(behind.parse, draft, support, answer)
     )
-    return Scored(candidate, round(confidence, 4), draft.target)
+    return Scored(candidate, round(confidence.of(traits), 4), draft.target, traits)
 
 
-def _nearness(indices: Sequence[int]) -> float:
-    widest = max(b - a for a, b in zip(indices, indices[1:], strict=False))
-    return 1.0 if widest <= 2 else 0.96 if widest <= 5 else 0.9
+def _answer(behind: Antecedents, draft: Draft, support: Support) -> str:
+    if draft.wanted is None:
+        return behind.parse.text(*draft.answer)
+    name = support.names[draft.wanted]
+    return behind.written(name).removeprefix("the ")
+
+
+def _shares_a_name(answer: str, question: str) -> bool:
+    """Does the question give a capitalised word of the answer away?"""
+    said = {w.strip("?,.").removesuffix("'s") for w in question.split()[1:]}
+    return any(w[:1].isupper() and w in said for w in answer.replace(",", "").split())
 
 
 def _is_told_elsewhere(parse: Parse, answer: str, fact: int, links: Mapping[Mention, Link], draft: Draft) -> bool:
@@ -109,7 +123,7 @@ def _is_telling(parse: Parse, draft: Draft, links: Mapping[Mention, Link]) -> bo
     return len(said) >= 2 or any(t.ent_type_ == "DATE" and t.lower_ in words for t in outside)
 
 
-def _derivation(parse: Parse, draft: Draft, support: Support) -> tuple[Step, ...]:
+def _derivation(parse: Parse, draft: Draft, support: Support, answer: str) -> tuple[Step, ...]:
     """From each name to its mention, then from the first mention by the verb to the answer."""
     pairs = sorted(support.names.items(), key=lambda p: p[0].start)
     steps = [
@@ -119,7 +133,16 @@ def _derivation(parse: Parse, draft: Draft, support: Support) -> tuple[Step, ...
     verb = parse.doc[draft.verb]
     words = [*(c.text for c in verb.lefts if c.dep_ in ("aux", "auxpass")), verb.text]
     head = parse.text(pairs[0][0].start, pairs[0][0].end)
-    return (*steps, Step(head, " ".join(words), parse.text(*draft.answer), parse.sentence_of(draft.verb)))
+    tail = answer if draft.wanted is None else _rest(parse, draft)
+    return (*steps, Step(head, " ".join(words), tail, parse.sentence_of(draft.verb)))
+
+
+def _rest(parse: Parse, draft: Draft) -> str:
+    """What the sentence says after its verb, or before it where nothing follows."""
+    start, end = parse.bounds[parse.sentence_of(draft.verb)]
+    following = draft.verb + 1
+    text = parse.text(following, end) if following < end else parse.text(start, draft.verb)
+    return text.strip(" .,") or parse.text(start, end)
 
 
 class RuleGenerator:
@@ -148,7 +171,7 @@ class RuleGenerator:
             return "every question that the rules could ask about this text was turned down"
         if len(section.sentences) < 2:
             return "the text has fewer than two sentences"
-        behind = Antecedents(nlp.parse(section))
+        behind = antecedents.read(nlp.parse(section))
         if not any(m.form == "name" for m in behind.mentions):
             return "no sentence names a person, an organisation or a law that a later sentence could refer back to"
         if not behind.by_sentence:

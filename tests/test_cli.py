@@ -258,7 +258,7 @@ def test_rows_that_no_run_wrote_are_not_overwritten(resume, tmp_path):
 
 def test_help_shows_every_default():
     printed = craqan("generate", "--help").stdout
-    for default in ("runs/NAME", "all", "nupunkt", "16", "0.7", "0.3", "60.0", "0.5", "prompts/", "rules"):
+    for default in ("runs/NAME", "all", "nupunkt", "16", "0.7", "0.3", "60.0", "prompts/", "rules"):
         assert f"default: {default}" in " ".join(printed.split()) or default in printed
 
 

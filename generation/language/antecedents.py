@@ -6,15 +6,20 @@ The sentences are found by resolving again: the fewest from which the resolver a
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from generation.language import mentions, resolver
 from generation.language.clauses import leans
-from generation.language.entities import Link
+from generation.language.entities import Link, gather
 from generation.language.lexicon import GENERIC_NAMES, TITLES, noun_kind
 from generation.language.mentions import Mention
 from generation.language.nlp import Parse
 from generation.records import Coreference
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 MAX_TRIES = 60
 """Sets of sentences that are resolved again for one question."""
@@ -45,7 +50,7 @@ class Antecedents:
         self.parse = parse
         self.mentions = mentions.find(parse)
         self.links = resolver.resolve_parse(parse, found=self.mentions)
-        self.people = self._known_people()
+        self.named = gather((m for m in self.mentions if m.form == "name"), self._known_people())
         self.by_sentence: dict[int, list[Link]] = {}
         for link in self.links:
             if link.sources and not self._is_named_in(link.mention.sentence, link):
@@ -80,7 +85,8 @@ class Antecedents:
         """The fullest name before the mention, the nearest of equals; None if none stands alone."""
         if not link.names:
             return next((d for d in link.sources if self._describes(d, link)), None)
-        good = [n for n in link.names if stands_alone(n) and not n.coordinated and self._is_clean(n)]
+        alone = link.mention.form == "definite" or link.mention.gender in ("m", "f")  # cannot mean two together
+        good = [n for n in link.names if stands_alone(n) and (alone or not n.coordinated) and self._is_clean(n)]
         return max(good, key=lambda n: (len(n.words), n.sentence), default=None)
 
     def _describes(self, source: Mention, link: Link) -> bool:
@@ -91,11 +97,27 @@ class Antecedents:
         clean = not any(mark in text for mark in '|*#`{}<>[]()"_\n;:,')
         named = {t.lower_ for t in self.parse.doc[source.first : source.last] if t.pos_ == "PROPN"}
         again = any(t.lower_ in named for t in self.parse.tokens(link.mention.sentence))
-        return clean and not others and not again and not source.coordinated and not leans(self.parse, tokens)
+        content = [t for t in self.parse.doc[source.first : source.last] if t.pos_ in ("NOUN", "PROPN", "NUM", "ADJ")]
+        telling = source.last > source.end and (bool(named) or len(content) >= 3)
+        clean = clean and telling and not source.coordinated
+        return clean and not others and not again and not leans(self.parse, tokens)
 
     def _is_clean(self, name: Mention) -> bool:
         text = self.parse.text(name.start, name.end)
-        return not any(mark in text for mark in '|*#`{}<>[]()"_\n;') and len(name.words) <= 10
+        clean = not any(mark in text for mark in '|*#`{}<>[]()"_\n;') and len(name.words) <= 10
+        before = self.parse.doc[name.start - 1] if name.start > self.parse.bounds[name.sentence][0] else None
+        if self._is_only_capitalised(name):
+            return False
+        if name.kind in ("person", "") and any(t.tag_ == "POS" for t in self.parse.doc[name.start : name.end - 1]):
+            return False
+        return clean and (before is None or not _may_belong(before, name, self.parse))
+
+    def _is_only_capitalised(self, name: Mention) -> bool:
+        """Is a single word, taken for a name, only the first of its sentence ("Litigation shifted to Section 2")?"""
+        token = self.parse.words[name.head]
+        if len(name.words) > 1 or token.i != self.parse.bounds[name.sentence][0] or token.ent_type_:
+            return False
+        return all(m.head == token.i or m.words != name.words for m in self.mentions)
 
     def written(self, name: Mention) -> str:
         """The name as a question writes it: "the" in lower case unless it belongs to a title."""
@@ -114,7 +136,7 @@ class Antecedents:
         return name.kind == "work" or any(
             m.words == name.words
             and m.start != self.parse.bounds[m.sentence][0]
-            and self.parse.doc[m.start].text == "The"
+            and self.parse.words[m.start].text == "The"
             for m in self.mentions
         )
 
@@ -122,28 +144,24 @@ class Antecedents:
 
     def required(self, sentence: int, links: Mapping[Mention, Link]) -> Support | None:
         """The fewest sentences besides `sentence` from which every mention still resolves to its own name."""
-        named = sorted({n.sentence for link in links.values() for n in self._full(link)}, reverse=True)
+        full = {m: self.name(link) for m, link in links.items()}
+        named = sorted({n.sentence for m, link in links.items() for n in _alike(link, full[m])}, reverse=True)
         linking = {m.sentence for link in links.values() for m in link.entity.mentions if m.sentence < sentence}
         pool = list(dict.fromkeys([*named, *sorted(linking, reverse=True)]))
         for size in (1, 2):
             tried = [c for c in combinations(pool, size) if any(s in named for s in c)][:MAX_TRIES]
-            fits = [f for c in tried if (f := self._try(tuple(sorted(c)), sentence, links)) is not None]
+            fits = [f for c in tried if (f := self._try(tuple(sorted(c)), sentence, full)) is not None]
             if fits:
                 return max(fits, key=lambda f: (round(f.margin, 2), sum(f.indices)))
         return None
 
-    def _full(self, link: Link) -> list[Mention]:
-        """Where the name that the question will use stands."""
-        name = self.name(link)
-        return [n for n in link.sources if name is not None and _is_same(n, name)]
-
-    def _try(self, given: tuple[int, ...], sentence: int, links: Mapping[Mention, Link]) -> Support | None:
-        again = resolver.resolve_parse(self.parse, (*given, sentence), self.mentions, self.people)
+    def _try(self, given: tuple[int, ...], sentence: int, full: Mapping[Mention, Mention | None]) -> Support | None:
+        again = resolver.resolve_parse(self.parse, (*given, sentence), self.mentions, self.named)
         found = {link.mention: link for link in again}
         names: dict[Mention, Mention] = {}
-        for mention, full in links.items():
-            link, wanted = found.get(mention), self.name(full)
-            same = [n for n in link.sources if _is_same(n, wanted)] if link is not None and wanted is not None else []
+        for mention, name in full.items():
+            link = found.get(mention)
+            same = _alike(link, name) if link is not None else []
             if not same:
                 return None
             names[mention] = same[-1]
@@ -151,6 +169,37 @@ class Antecedents:
         if {n.sentence for n in names.values()} | {m.sentence for m in chain} != set(given):
             return None
         return Support((*given, sentence), names, chain, min(found[m].margin for m in names))
+
+
+def _may_belong(before: "Token", name: Mention, parse: Parse) -> bool:
+    """May the word before a name be its beginning, so that the name is cut ("Those Once Loyal", "Chris von Rohr")?"""
+    opens = before.i == parse.bounds[name.sentence][0]
+    if opens and before.lower_ in ("those", "these", "that"):
+        return True
+    if opens and before.lower_ in ("a", "an"):
+        return name.kind == "work"
+    if before.lower_ in ("and", "&") and name.kind != "person" and before.i - 1 >= parse.bounds[name.sentence][0]:
+        return parse.doc[before.i - 1].pos_ == "PROPN" and not _has_article(name, parse)
+    joined = before.dep_ in ("compound", "nmod", "amod") and before.head.i in range(name.start, name.end)
+    titled = before.lower_ in TITLES or noun_kind(before.lower_) == "person"
+    return (
+        before.text[:1].isupper() and before.pos_ == "PROPN" and joined and not titled and not _has_article(name, parse)
+    )
+
+
+def _has_article(name: Mention, parse: Parse) -> bool:
+    return parse.words[name.start].pos_ == "DET"
+
+
+@lru_cache(maxsize=64)
+def read(parse: Parse) -> Antecedents:
+    """The antecedents of a passage, worked out once."""
+    return Antecedents(parse)
+
+
+def _alike(link: Link, name: Mention | None) -> list[Mention]:
+    """Where the name that question or answer will use stands."""
+    return [n for n in link.sources if name is not None and _is_same(n, name)]
 
 
 def _is_same(name: Mention, other: Mention) -> bool:

@@ -1,7 +1,7 @@
 """A clause read for asking: its subject, verbs and complements as token ranges, and how they are written again."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from generation.language import nlp
@@ -28,6 +28,7 @@ _ADJUNCTS = (
     "acomp",
     "oprd",
 )
+_FACTUAL = frozenset("after when because although though while since as".split())
 _CONDITIONS = frozenset("if unless whether except provided".split())
 MAX_ADJUNCT = 12
 """Tokens; longer adjuncts are left out of a question."""
@@ -35,10 +36,16 @@ MAX_ADJUNCT = 12
 
 @dataclass(frozen=True)
 class Writer:
-    """Writes tokens again with anaphors replaced: `names` maps an anaphor to the name that stands for it."""
+    """Writes tokens again with anaphors replaced: `names` maps an anaphor to the name that stands for it.
+
+    `bound` are anaphors that stay as they are, because they go back to what the question asks for ("Who sold his farm").
+    `resolved` are the heads of all anaphors: one that has no name here must not stand in a question.
+    """
 
     parse: Parse
     names: Mapping[Mention, str]
+    bound: tuple[Mention, ...] = ()
+    resolved: frozenset[int] = frozenset()
 
     def write(self, tokens: Sequence[int]) -> str:
         """The text of `tokens` (sorted), names in place of anaphors, spaced as in the passage."""
@@ -65,42 +72,51 @@ class Writer:
         kept = set(tokens)
         return tuple(m for m in self.names if set(range(m.start, m.end)) <= kept)
 
+    def told(self, tokens: Sequence[int]) -> tuple[Mention, ...]:
+        """The anaphors of `tokens` that a reader of the question can resolve."""
+        kept = set(tokens)
+        return (*self.used(tokens), *(m for m in self.bound if m.head in kept))
+
     def once(self, question: str, used: Sequence[Mention]) -> str:
         """`question` with each name only once: a pronoun that comes after the name stays a pronoun."""
-        for mention in used:
+        for mention in sorted(used, key=lambda m: -m.start):
             written = self._name(mention)
             first, last = question.find(self.names[mention]), question.rfind(written)
             owns = question[last + len(written) :].startswith("'")
             if mention.form == "pronoun" and 0 <= first < last and not owns:
-                pronoun = self.parse.doc[mention.head].lower_
+                pronoun = self.parse.words[mention.head].lower_
                 question = question[:last] + pronoun + question[last + len(written) :]
         return question
 
     def _name(self, mention: Mention) -> str:
         name = self.names[mention]
-        if self.parse.doc[mention.head].tag_ != "PRP$":
+        if self.parse.words[mention.head].tag_ != "PRP$":
             return name
         return name + ("'" if name.endswith("s") else "'s")
 
     def _word(self, i: int) -> str:
-        token = self.parse.doc[i]
+        token = self.parse.words[i]
         first = self.parse.bounds[self.parse.sentence_of(i)][0] == i
         if (
             first
             and token.pos_ != "PROPN"
             and not (token.ent_type_ and token.dep_ == "compound")
-            and not token.is_upper
+            and not (token.is_upper and len(token) > 1)
+            and token.text != "I"
         ):
             return token.text[:1].lower() + token.text[1:]
         return token.text
 
     def _spaced(self, i: int, kept: set[int]) -> bool:
-        return i + 1 not in kept or bool(self.parse.doc[i].whitespace_)
+        return i + 1 not in kept or bool(self.parse.words[i].whitespace_)
 
 
 @dataclass(frozen=True)
 class Clause:
-    """`verb` with its parts. `auxiliaries` may be the first conjunct's; `fronted` stand before the subject."""
+    """`verb` with its parts. `auxiliaries` may be the first conjunct's; `fronted` stand before the subject.
+
+    `leading` are the verbs that `verb` hangs on, the first of them finite ("began to", "was expected to").
+    """
 
     parse: Parse
     verb: "Token"
@@ -110,30 +126,72 @@ class Clause:
     fronted: tuple["Token", ...] = ()
     complements: tuple["Token", ...] = ()
     is_passive: bool = False
-    conjuncts: tuple["Token", ...] = ()
-    dropped: tuple["Token", ...] = field(default=())
+    leading: tuple["Token", ...] = ()
 
-    def tokens(self, part: "Token") -> list[int]:
-        """A part's tokens, without what is conjoined to the clause's verb and without commented asides."""
-        return nlp.trimmed(self.parse, part)
+    @property
+    def finite(self) -> "Token":
+        """The verb that carries tense and number where no auxiliary does."""
+        return self.leading[0] if self.leading else self.verb
 
 
 def clauses(parse: Parse, sentence: int) -> list[Clause]:
-    """The sentence's main clause and the verb phrases conjoined with it that can be asked about."""
+    """The sentence's main clauses, the verb phrases conjoined with them, and each once more by the verb it leads to."""
+    if not is_askable(parse, sentence):
+        return []
+    found: list[Clause] = []
+    for head in _heads(parse, sentence):
+        first = clause_of(parse, head, None)
+        if first is None:
+            continue
+        found.append(first)
+        for other in head.conjuncts:
+            between = "".join(t.text for t in parse.doc[head.i : other.i])
+            beside = _segment(parse, head) == _segment(parse, other)
+            if other.pos_ in ("VERB", "AUX") and beside and between.count("(") == between.count(")"):
+                more = clause_of(parse, other, first) if other.i > head.i else None
+                found += [more] if more else []
+    return found + [chain for clause in found if (chain := _chained(clause)) is not None]
+
+
+def _heads(parse: Parse, sentence: int) -> Iterator["Token"]:
+    """The root, and the main verbs of what semicolons set off from it."""
     tokens = parse.tokens(sentence)
     root = next((t for t in tokens if t.dep_ == "ROOT"), None)
-    if root is None or not is_askable(parse, sentence) or sum(t.dep_ == "ROOT" for t in tokens) > 1:
-        return []
-    first = clause_of(parse, root, None)
-    if first is None:
-        return []
-    found = [first]
-    for other in root.conjuncts:
-        between = "".join(t.text for t in parse.doc[root.i : other.i])
-        if other.pos_ in ("VERB", "AUX") and other.head.i >= root.i and between.count("(") == between.count(")"):
-            more = clause_of(parse, other, first)
-            found += [more] if more else []
-    return found
+    if root is None:
+        return
+    yield root
+    for token in tokens:
+        apart = token.dep_ in ("ccomp", "conj", "parataxis") and token.pos_ in ("VERB", "AUX")
+        apart = apart and _segment(parse, token) != _segment(parse, token.head)
+        if (apart or _is_told_by_the_way(token)) and any(c.dep_ in SUBJECTS for c in token.lefts):
+            yield token
+
+
+def _is_told_by_the_way(token: "Token") -> bool:
+    """Is this the verb of a clause whose truth goes without saying ("after he had left Ohio", "because it lost")?"""
+    openers = [c for c in token.lefts if c.dep_ == "mark" or c.tag_ == "WRB"]
+    return token.dep_ == "advcl" and len(openers) == 1 and openers[0].lower_ in _FACTUAL
+
+
+def _chained(clause: Clause) -> Clause | None:
+    """ "It began to expand into banking" read as a clause about expanding."""
+    inner = next((c for c in clause.complements if c.dep_ == "xcomp"), None)
+    if inner is None or inner.pos_ != "VERB" or any(c.dep_ in ("dobj", "dative") for c in clause.complements):
+        return None
+    marks = [c for c in inner.lefts if c.dep_ in ("aux", "auxpass")]
+    if not marks or marks[0].lower_ != "to" or any(c.dep_ in ("neg", *SUBJECTS, "mark") for c in inner.children):
+        return None
+    parts = [c for c in inner.children if c.dep_ not in _IGNORED and c.i > inner.i]
+    if any(c.dep_ not in _ADJUNCTS for c in parts) or any(_is_condition(c) for c in parts):
+        return None
+    particles = [c for c in clause.complements if c.dep_ == "prt"]
+    after = [c for c in clause.complements if c.i > inner.i or c.dep_ == "agent"]
+    return replace(
+        clause,
+        verb=inner,
+        leading=tuple(sorted([clause.verb, *particles, *marks], key=lambda t: t.i)),
+        complements=(*parts, *after),
+    )
 
 
 def is_askable(parse: Parse, sentence: int) -> bool:
@@ -154,6 +212,8 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
         return None
     if any(c.dep_ in ("expl", "csubj", "csubjpass", "intj") for c in verb.children):
         return None
+    if verb.dep_ != "advcl" and any(c.tag_ == "WRB" for c in verb.children):
+        return None
     auxiliaries = tuple(c for c in verb.lefts if c.dep_ in ("aux", "auxpass"))
     if not auxiliaries and verb.tag_ in ("VBN", "VBG", "VB"):
         if first is None:
@@ -161,15 +221,19 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
         auxiliaries = first.auxiliaries
     if not auxiliaries and verb.tag_ not in ("VBD", "VBZ", "VBP", "MD"):
         return None
-    end = _semicolon(parse, verb)
-    if verb.i > end:
-        return None
+    start, end = _segment(parse, verb)
     parts = [
         c
         for c in verb.children
-        if c != subject and c.dep_ not in _IGNORED and c.i not in {a.i for a in auxiliaries} and c.i < end
+        if c != subject
+        and c.dep_ not in _IGNORED
+        and c.tag_ != "WRB"
+        and c.i not in {a.i for a in auxiliaries}
+        and start <= c.i < end
     ]
-    if any(c.left_edge.i < end <= c.right_edge.i for c in parts):
+    if any(c.left_edge.i < start or end <= c.right_edge.i for c in parts):
+        return None
+    if sum(c.dep_ == "dobj" for c in parts) > 1:
         return None
     if any(c.dep_ not in _ADJUNCTS and c.dep_ not in SUBJECTS for c in parts):
         return None
@@ -184,14 +248,16 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
         tuple(c for c in parts if own is not None and c.i < subject.i and c.dep_ not in SUBJECTS),
         tuple(c for c in parts if c.i > verb.i),
         any(a.dep_ == "auxpass" for a in auxiliaries),
-        tuple(c for c in verb.rights if c.dep_ == "conj"),
     )
 
 
-def _semicolon(parse: Parse, verb: "Token") -> int:
-    """The first semicolon or colon of the verb's sentence, or its end: only what stands before is asked."""
-    start, end = parse.bounds[parse.sentence_of(verb.i)]
-    return next((i for i in range(start, end) if parse.doc[i].text in (";", ":")), end)
+def _segment(parse: Parse, token: "Token") -> tuple[int, int]:
+    """Between which semicolons or colons, or ends of its sentence, does `token` stand?"""
+    first, last = parse.bounds[parse.sentence_of(token.i)]
+    marks = [i for i in range(first, last) if parse.words[i].text in (";", ":")]
+    return max((m + 1 for m in marks if m < token.i), default=first), min(
+        (m for m in marks if m > token.i), default=last
+    )
 
 
 def _is_condition(part: "Token") -> bool:
@@ -201,11 +267,13 @@ def _is_condition(part: "Token") -> bool:
 def leans(parse: Parse, tokens: Sequence[int], known: Sequence[Mention] = ()) -> bool:
     """Do the tokens lean on what was said before: a pronoun, "the latter", "this", "later"? `known` are replaced."""
     replaced = {i for m in known for i in range(m.start, m.end)}
-    return any(_leans(parse.doc[i]) for i in tokens if i not in replaced)
+    return any(_leans(parse.words[i]) for i in tokens if i not in replaced)
 
 
 def _leans(token: "Token") -> bool:
     word = token.lower_
+    if word in ("himself", "herself", "itself", "themselves"):
+        return False
     if word == "that" and token.dep_ in ("mark", "nsubj", "dobj", "nsubjpass"):
         return False
     if word in PERSONAL_PRONOUNS:

@@ -102,12 +102,30 @@ def gather(names: Iterable[Mention], people: Mapping[tuple[str, ...], str] | Non
     return owner
 
 
+def renewed(owner: Mapping[int, Entity]) -> dict[int, Entity]:
+    """The same entities before anything was read of them, so that what `gather` found can be used again."""
+    fresh: dict[int, Entity] = {}
+    for entity in owner.values():
+        if id(entity) not in fresh:
+            told = (Counter(c) for c in (entity.kinds, entity.sure, entity.genders))
+            fresh[id(entity)] = Entity(entity.known, [], [], set(), *told)
+    return {head: fresh[id(entity)] for head, entity in owner.items()}
+
+
 def _namesake(name: Mention, entities: list[Entity]) -> Entity | None:
     exact = [e for e in entities if any(n.words == name.words for n in e.known)]
     if exact:
         return exact[-1]
-    alike = [e for e in entities if any(same_name(n, name) for n in e.known)]
+    alike = [e for e in entities if any(same_name(n, name) for n in e.known) and not _is_relative(name, e)]
     return max(alike, key=lambda e: e.known[-1].head) if alike else None
+
+
+def _is_relative(name: Mention, entity: Entity) -> bool:
+    """Is a full name that comes only after a bare surname rather a relative's ("Williams ... Richard N. Williams")?"""
+    longest = max(len(n.words) for n in entity.known)
+    return (
+        name.kind in ("person", "") and longest == 1 and len(name.words) > 1 and name.role not in ("subject", "object")
+    )
 
 
 def same_name(known: Mention, new: Mention) -> bool:

@@ -96,6 +96,12 @@ SYNONYMS: tuple[frozenset[str], ...] = tuple(
 )  # fmt: skip
 """Nouns that one text uses for one thing."""
 
+LEADING_NOUNS = _set(
+    "storm hurricane cyclone typhoon depression lake river mount operation project reactor ship submarine tropical "
+    "university bank church museum palace castle republic kingdom province county"
+)
+"""Nouns that stand before what they name: "Hurricane Hilary", "Lake Erie"."""
+
 MASCULINE = _set(
     "man boy actor king prince emperor pope priest bishop congressman businessman husband father son brother duke earl "
     "baron lord knight monk chairman spokesman uncle nephew grandfather mr sir mr. count"
@@ -171,9 +177,16 @@ GOVERNED = frozenset(
     }
 )  # fmt: skip
 """Verbs with the preposition they govern, so that its object can be asked for."""
+IDIOMS = frozenset(
+    {("join", "force"), ("hold", "office"), ("take", "part"), ("take", "place"), ("play", "role"), ("pay", "tribute"),
+     ("pay", "attention"), ("play", "part"), ("cast", "doubt"), ("lose", "control"), ("open", "fire")}
+)  # fmt: skip
+"""Verbs with an object that cannot be asked for."""
 INTEND_VERBS = _set(
     "agree decide refuse plan seek attempt promise vow pledge intend aim choose offer threaten vote decline"
 )
+COMPLEMENT_VERBS = _set("consider deem regard label term render")
+"""Verbs that say little of their object without a word on what it is held to be."""
 PURPOSE_VERBS = _set(
     "create establish found design build use pass enact form launch introduce write develop hold organize organise "
     "sign adopt set intend name meet travel open install construct fund deploy pay resign leave enlist return amend"
@@ -195,9 +208,15 @@ CONTEXT_WORDS = _set(
     "following next previous above below respectively instead again too similarly likewise afterwards subsequently "
     "meanwhile additional further others one ones else both either neither first-mentioned aforementioned said "
     "two-fold today yesterday tomorrow now currently recently formerly previously next soon finally eventually "
-    "new second third more less remaining rest latter latest"
+    "new second third occasion so more less remaining rest latter latest"
 )
 """Words that lean on what was said before; they do not belong into a question that must stand alone."""
+
+ADJUNCT_PREPOSITIONS = _set(
+    "in on at during after before since until as despite following by under along amid due because throughout within "
+    "per according alongside upon besides unlike like beyond between around near"
+)
+"""Prepositions whose phrase a question can do without; the others open what the verb or its object needs."""
 
 DROPPED_ADVERBS = _set(
     "also however later then subsequently additionally furthermore moreover eventually finally further soon thus "

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from generation.language.lexicon import (
     FEMININE,
+    LEADING_NOUNS,
     MASCULINE,
     PLEONASTIC_VERBS,
     PRONOUN_GENDER,
@@ -172,7 +173,7 @@ def _name(parse: Parse, token: "Token", sentence: int) -> Mention:
     kind = kind or _ENTITY_KINDS.get(token.ent_type_, "")
     noun = ""
     if kind != "person":
-        noun = next((w for w in reversed(_before_of(words)) if noun_kind(w)), "")
+        noun = _last_word(words) if noun_kind(_last_word(words)) else ""
     return Mention(
         sentence,
         start,
@@ -188,9 +189,14 @@ def _name(parse: Parse, token: "Token", sentence: int) -> Mention:
         role(token),
         is_main_subject(token),
         _is_coordinated(token),
-        nouns=_descriptions(token) | ({noun} if noun else set()),
+        nouns=_descriptions(token) | ({noun} if noun else set()) | _titles(words, kind),
         is_sure=is_sure,
     )
+
+
+def _titles(words: tuple[str, ...], kind: str) -> frozenset[str]:
+    """ "senator" of "Senator Huey Long"."""
+    return frozenset(w for w in words[:-1] if kind == "person" and noun_kind(w) == "person")
 
 
 def _gender_of(words: tuple[str, ...], kind: str, has_article: bool) -> str:
@@ -205,9 +211,10 @@ def _descriptions(token: "Token") -> frozenset[str]:
     """Lower-case heads of appositions, predicate nominals and nouns set before the name."""
     found = [c for c in token.children if c.dep_ == "appos" and c.pos_ == "NOUN"]
     found += [c for c in token.lefts if c.dep_ in ("compound", "nmod") and c.pos_ == "NOUN" and c.i == token.i - 1]
-    if token.dep_ == "appos" and token.head.pos_ == "NOUN" and abs(token.head.i - token.left_edge.i) <= 2:
-        found.append(token.head)
     found = [f for f in found if _may_describe(f, token)]
+    if token.dep_ == "appos" and token.head.pos_ == "NOUN" and abs(token.head.i - token.left_edge.i) <= 2:
+        kind = noun_kind(token.head.lemma_.lower())
+        found += [token.head] if kind in ("work", "org", "law", "event") or _may_describe(token.head, token) else []
     if token.dep_ == "nsubj" and token.head.lemma_ in ("be", "become", "remain"):
         found += [c for c in token.head.children if c.dep_ == "attr" and c.pos_ == "NOUN"]
     found += [c for f in found for c in f.conjuncts if c.pos_ == "NOUN"]
@@ -239,17 +246,54 @@ def _name_range(parse: Parse, token: "Token", sentence: int) -> tuple[int, int]:
         start = _title_start(parse, start - comma, first - 1)  # "Barrel Store, Inc." may open its sentence
     end = token.i + 1
     if token.ent_type_ and token.ent_type_ not in _NO_NAMES:
-        entity = next(e for e in doc.ents if e.start <= token.i < e.end)
-        if entity.end <= last and entity.start >= first and not any(t.pos_ in ("VERB", "AUX") for t in entity):
-            start, end = min(start, entity.start), max(end, entity.end)
+        opens, closes = _entity(parse, token)
+        if closes <= last and opens >= first and not any(t.pos_ in ("VERB", "AUX") for t in parse.words[opens:closes]):
+            start, end = min(start, opens), max(end, closes)
     while end > token.i + 1 and (doc[end - 1].tag_ == "POS" or doc[end - 1].is_punct):
         end -= 1
     if end + 1 < last and doc[end].lower_ == "of" and doc[end].head.i in range(start, end):
         end = _of_range(doc, end, last)
+    start = _first_of_pair(parse, start, token, first)
+    start = _title_before_colon(parse, start, first)
     start, end = _quoted(parse, start, end, first, last)
     if start - 1 >= first and doc[start - 1].lower_ == "the":
         start -= 1
     return start, end
+
+
+def _entity(parse: Parse, token: "Token") -> tuple[int, int]:
+    """The tokens of the named entity that `token` stands in."""
+    words = parse.words
+    start, end = token.i, token.i + 1
+    while words[start].ent_iob_ == "I" and start > 0:
+        start -= 1
+    while end < len(words) and words[end].ent_iob_ == "I":
+        end += 1
+    return start, end
+
+
+def _first_of_pair(parse: Parse, start: int, head: "Token", first: int) -> int:
+    """ "Family and" of "the Family and Medical Leave Act": what stands between "the" and a singular institution."""
+    doc = parse.doc
+    if start - 2 < first or doc[start - 1].lower_ not in ("and", "&") or noun_kind(head.lower_) not in ("law", "org"):
+        return start
+    begin = start - 2
+    while begin > first and doc[begin].text[:1].isupper() and doc[begin].lower_ not in ("the", "a"):
+        begin -= 1
+    capitalised = all(doc[i].text[:1].isupper() for i in range(begin + 1, start - 1)) and begin + 1 < start - 1
+    return begin + 1 if doc[begin].lower_ == "the" and capitalised else start
+
+
+def _title_before_colon(parse: Parse, start: int, first: int) -> int:
+    """ "Fantastic Beasts" in "Fantastic Beasts: The Secrets of Dumbledore": a title goes on after a colon."""
+    doc = parse.doc
+    colon = start - 1 - (start - 1 > first and doc[start - 1].lower_ in ("the", "a"))
+    if colon - 1 < first or doc[colon].text != ":" or doc[colon - 1].pos_ != "PROPN":
+        return start
+    begin = colon - 1
+    while begin - 1 >= first and doc[begin - 1].text[:1].isupper() and doc[begin - 1].pos_ in ("PROPN", "ADJ", "NUM"):
+        begin -= 1
+    return begin
 
 
 def _quoted(parse: Parse, start: int, end: int, first: int, last: int) -> tuple[int, int]:
@@ -295,10 +339,14 @@ def _name_kind(words: tuple[str, ...]) -> str:
     full = words[:1] and words[0] in first_names() and 2 <= len(words) <= 4 and "of" not in words
     if (full or words[:1] and words[0] in TITLES) and noun_kind(words[-1]) in ("", "person"):
         return "person"
-    for word in reversed(_before_of(words)):
-        if noun_kind(word) and (len(words) > 1):
-            return noun_kind(word)
-    return ""
+    return noun_kind(_last_word(words)) if len(words) > 1 else ""
+
+
+def _last_word(words: tuple[str, ...]) -> str:
+    """The word that says what a name names: "act" of "Copyright Act of 1976", "storm" of "Tropical Storm Ana"."""
+    named = [w for w in _before_of(words) if not w[0].isdigit()]
+    leading = [w for w in named[:-1] if w in LEADING_NOUNS]
+    return leading[-1] if leading and not noun_kind(named[-1]) else named[-1] if named else ""
 
 
 def name_gender(words: tuple[str, ...]) -> str:

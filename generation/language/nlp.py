@@ -7,7 +7,7 @@ tokens are left out of the parse; every token remembers its sentence and its cha
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -58,9 +58,14 @@ class Parse:
     def sentence_of(self, token: int) -> int:
         return self.where[token][0]
 
+    @cached_property
+    def words(self) -> list["Token"]:
+        """All tokens, made once: asking the document for them one by one takes long."""
+        return list(self.doc)
+
     def tokens(self, sentence: int) -> list["Token"]:
         start, end = self.bounds[sentence]
-        return [self.doc[i] for i in range(start, end)]
+        return self.words[start:end]
 
     def span(self, start: int, end: int) -> Span:
         """The record of tokens start to end (exclusive), which stand in one sentence."""

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 from generation.language import clauses, nlp
 from generation.language.clauses import Clause, Writer
-from generation.language.lexicon import GOVERNED, REPEATED_VERBS, VAGUE_NOUNS, WEAK_VERBS, noun_kind
+from generation.language.lexicon import (
+    ADJUNCT_PREPOSITIONS,
+    COMPLEMENT_VERBS,
+    GOVERNED,
+    REPEATED_VERBS,
+    VAGUE_NOUNS,
+    WEAK_VERBS,
+    noun_kind,
+)
 from generation.language.mentions import Mention
 from generation.language.nlp import Parse
 
@@ -21,9 +29,13 @@ PRIORS = {
     "when": 0.93, "where": 0.92, "agent": 0.92, "control": 0.93, "governed": 0.88, "object": 0.86, "count": 0.88,
     "become": 0.88, "intend": 0.88, "purpose": 0.86, "how": 0.88, "how much": 0.88,
     "that": 0.84, "subject": 0.86, "name": 0.9, "attribute": 0.84, "why": 0.84, "how long": 0.86, "adjective": 0.87,
+    "who": 0.9, "which": 0.88, "whose": 0.8, "second": 0.75,
 }  # fmt: skip
 """How often a question of this kind is good when its link is right; from reading candidates on texts to tune on."""
 
+_COMPLEMENTS = ("dobj", "attr", "ccomp", "xcomp", "oprd", "acomp")
+MAX_COMPLEMENT = 20
+"""Tokens of what a verb cannot do without; adjuncts are kept shorter."""
 MAX_ANSWER = 20
 MAX_QUESTION = 28
 
@@ -33,6 +45,9 @@ class Draft:
     """A question before its names are tied to sentences; `answer` are tokens start to end of the fact sentence.
 
     `used` are the anaphors that the question replaces by names; `weight` is the prior times what speaks against it.
+    `wanted` is the anaphor whose name is the answer, if that is what is asked for; `answer` is empty then.
+    `lost` counts the complements that the question does without, though they may narrow what it asks; `loose` the
+    bare nouns with "the" that it holds.
     """
 
     question: str
@@ -41,6 +56,9 @@ class Draft:
     verb: int
     used: tuple[Mention, ...]
     weight: float
+    wanted: Mention | None = None
+    lost: int = 0
+    loose: int = 0
 
 
 @dataclass(frozen=True)
@@ -66,7 +84,7 @@ class Phrasing:
             return None
         kept = self.kept(part, keep)
         tokens = list(answer) if answer is not None else nlp.trimmed(self.parse, part)
-        if target in ("object", "name", "become", "agent", "governed"):
+        if target in ("object", "name", "become", "agent", "governed", "second"):
             tokens, date = self._without_date(tokens)
             kept = [*kept, date] if kept is not None and date else kept
         return self.finish(target, word, kept, tokens, weight=weight)
@@ -77,7 +95,7 @@ class Phrasing:
         return tokens[:start], tokens[start:]
 
     def _opens_date(self, rest: list[int]) -> bool:
-        words = [self.parse.doc[i] for i in rest]
+        words = [self.parse.words[i] for i in rest]
         dated = all(w.ent_type_ == "DATE" or w.is_punct for w in words[1:])
         return words[0].lower_ in ("in", "on") and len(words) > 1 and dated
 
@@ -90,26 +108,62 @@ class Phrasing:
                 continue
             if part == asked:
                 continue
-            tokens = nlp.trimmed(self.parse, part)
+            tokens = self._shortened(nlp.trimmed(self.parse, part), part)
+            if self._follows_and(tokens):
+                return None
             if self._fits(tokens, part):
                 kept.append(tokens)
             elif not self._may_go(part):
                 return None
         return kept
 
+    def _follows_and(self, tokens: Sequence[int]) -> bool:
+        """Does an "and" stand right before the tokens, so that they belong to what was not kept?"""
+        return bool(tokens) and tokens[0] > self.clause.verb.i and self.parse.doc[tokens[0] - 1].dep_ == "cc"
+
+    def _shortened(self, tokens: list[int], part: "Token") -> list[int]:
+        """A long predicate nominal without what is conjoined to it ("the sequel to X, the third film and ...")."""
+        other = next((c for c in part.rights if c.dep_ == "conj"), None)
+        if part.dep_ != "attr" or other is None or len(tokens) <= clauses.MAX_ADJUNCT:
+            return tokens
+        cut = [i for i in tokens if i < other.left_edge.i]
+        while cut and self.parse.doc[cut[-1]].dep_ in ("punct", "cc"):
+            cut.pop()
+        return cut
+
+    def _lost(self, said: set[int]) -> int:
+        """How many complements are neither asked for nor said? `said` are the tokens of question and answer."""
+        parts = (*self.clause.complements, *self.clause.fronted)
+        return sum(not clauses.is_droppable(p) and not said & {t.i for t in p.subtree} for p in parts)
+
+    def _is_complete(self) -> bool:
+        """Has a verb like "consider" what it needs beside its object?"""
+        rest = {c.dep_ for c in self.clause.complements} & {"oprd", "ccomp", "xcomp", "acomp"}
+        return self.clause.verb.lemma_ not in COMPLEMENT_VERBS or bool(rest)
+
     def _fits(self, tokens: list[int], part: "Token") -> bool:
-        if not tokens or clauses.is_droppable(part) or len(tokens) > clauses.MAX_ADJUNCT:
+        longest = MAX_COMPLEMENT if part.dep_ in _COMPLEMENTS else clauses.MAX_ADJUNCT
+        if not tokens or clauses.is_droppable(part) or len(tokens) > longest:
             return False
-        return not clauses.leans(self.parse, tokens, self.writer.used(tokens)) and self._is_whole(tokens)
+        if part in self.clause.fronted and part.dep_ not in ("prep", "npadvmod"):
+            return False
+        return not clauses.leans(self.parse, tokens, self.writer.told(tokens)) and self._is_whole(tokens)
 
     def _may_go(self, part: "Token") -> bool:
         if part.dep_ == "prep" and part.i > self.clause.verb.i and any(t.lower_ == "same" for t in part.subtree):
             return False
+        if clauses.is_droppable(part) or part in self.clause.fronted:
+            return True
         governed = (self.clause.verb.lemma_, part.lower_) in GOVERNED
-        return clauses.is_droppable(part) or part.dep_ == "prep" and not governed
+        return part.dep_ == "prep" and part.lower_ in ADJUNCT_PREPOSITIONS and not governed
 
     def adverbs(self) -> list[int]:
         return [a.i for a in self.clause.adverbs if not clauses.is_droppable(a) and len(list(a.subtree)) == 1]
+
+    def verbs(self) -> list[int]:
+        """Auxiliaries, adverbs and verbs as they stand between subject and complements."""
+        leading = [t.i for t in (*self.clause.auxiliaries, *self.clause.leading, self.clause.verb)]
+        return sorted([*leading, *self.adverbs()])
 
     def finish(
         self,
@@ -120,31 +174,33 @@ class Phrasing:
         weight: float = 1.0,
         tail: str = "",
         extra: Sequence[int] = (),
+        wanted: Mention | None = None,
     ) -> Draft | None:
         """Invert the clause: word, auxiliary, subject, verb, the kept parts, the tail."""
         if kept is None:
             return None
         subject = nlp.trimmed(self.parse, self.clause.subject)
-        if clauses.leans(self.parse, subject, self.writer.used(subject)) or not self._is_whole(subject):
+        if clauses.leans(self.parse, subject, self.writer.told(subject)) or not self._is_whole(subject):
             return None
         first, others = self._inverted()
-        if not self._agrees(first):
+        if not self._agrees(first) or first in ("get", "gets", "got"):
             return None
-        adverbs = [self.parse.doc[i].text for i in self.adverbs()]
+        adverbs = [self.parse.words[i].text for i in self.adverbs()]
         particle = [t for t in kept if len(t) == 1 and self.parse.doc[t[0]].dep_ == "prt"]
         kept = particle + [t for t in kept if t not in particle]
         words = [word, first, self.writer.write(subject), *adverbs, *others, *map(self.writer.write, kept), tail]
-        return self.close(target, words, answer, [subject, *kept, list(extra)], weight)
+        return self.close(target, words, answer, [subject, *kept, list(extra)], weight, wanted)
 
     def _inverted(self) -> tuple[str, list[str]]:
         """The auxiliary that goes before the subject, and the verbs that stay behind it."""
-        verb, auxiliaries = self.clause.verb, self.clause.auxiliaries
+        verb, auxiliaries = self.clause.finite, self.clause.auxiliaries
+        after = [t.text for t in (*self.clause.leading[1:], self.clause.verb)] if self.clause.leading else []
         if auxiliaries:
-            return auxiliaries[0].lower_, [*(a.lower_ for a in auxiliaries[1:]), verb.text]
+            return auxiliaries[0].lower_, [*(a.lower_ for a in auxiliaries[1:]), verb.text, *after]
         if verb.lemma_ == "be":
-            return verb.lower_, []
+            return verb.lower_, after
         form = {"VBD": "did", "VBZ": "does"}.get(verb.tag_, "do")
-        return form, [clauses.base_form(verb)]
+        return form, [clauses.base_form(verb), *after]
 
     def _agrees(self, first: str) -> bool:
         """A plural verb needs a subject that is still plural once the name stands for it."""
@@ -154,19 +210,37 @@ class Phrasing:
         return not any(m.head == head.i for m in self.writer.names) or head.tag_ in ("NNS", "NNPS")
 
     def close(
-        self, target: str, words: Sequence[str], answer: list[int], parts: list[list[int]], weight: float
+        self,
+        target: str,
+        words: Sequence[str],
+        answer: list[int],
+        parts: list[list[int]],
+        weight: float,
+        wanted: Mention | None = None,
     ) -> Draft | None:
+        """The question in `words`, if it reads well and its answer stands alone; a `wanted` name is judged elsewhere."""
+        if not self._is_complete() or not weight:
+            return None
         asked = [i for p in parts for i in p]
         used = self.writer.used(asked)
-        question = self.writer.once(" ".join(w for w in words if w) + "?", used)
+        question = self.writer.once(" ".join(w for w in words if w) + "?", used).replace(" ,", ",")
         if "—" in question or "--" in question or re.search(r"\w ['’]s\b", question) and "'s" not in question:
             return None
-        if not answer or answer != list(range(answer[0], answer[-1] + 1)) or not self._stands(answer):
+        if wanted is None and not self._is_answer(answer, asked) or not 4 <= len(question.split()) <= MAX_QUESTION:
             return None
-        if set(answer) & set(asked) or len(question.split()) > MAX_QUESTION or len(question.split()) < 4:
+        loose = self._loose(asked, used, wanted)
+        if any(m.head in self.writer.resolved for m in loose):
             return None
-        weight *= PRIORS[target] * self._specific(asked, used, target) * self._definite_penalty(asked, used)
-        return Draft(question, (answer[0], answer[-1] + 1), target, self.clause.verb.i, used, weight)
+        weight *= PRIORS[target] * self._specific(asked, used, target)
+        span = (answer[0], answer[-1] + 1) if answer else (0, 0)
+        used = (*used, wanted) if wanted is not None else used
+        said = {*asked, *answer, *([wanted.head] if wanted is not None else [])}
+        return Draft(question, span, target, self.clause.verb.i, used, weight, wanted, self._lost(said), len(loose))
+
+    def _is_answer(self, answer: list[int], asked: list[int]) -> bool:
+        """Is the answer in one piece, apart from the question, and does it stand alone?"""
+        whole = bool(answer) and answer == list(range(answer[0], answer[-1] + 1))
+        return whole and self._stands(answer) and not set(answer) & set(asked)
 
     def _stands(self, answer: list[int]) -> bool:
         """Does the answer stand alone: no pronoun, not "the bill", not cut, not too long?"""
@@ -180,6 +254,8 @@ class Phrasing:
             and doc[answer[-1]].text not in "\"”'%"
         ):
             return False
+        if self._goes_on(answer[-1] + 1):
+            return False
         if any(doc[i].tag_ == "NNS" and doc[i + 1].tag_ == "NNP" for i in answer[:-1]):
             return False  # "war on all Muggles and tortures Jacob": a verb taken for a noun
         bare = [m for m in self.mentions if m.form == "definite" and m.head in answer and m.bare and not m.modifiers]
@@ -187,14 +263,39 @@ class Phrasing:
             i for m in self.writer.names for i in range(m.start, m.end)
         }
 
+    def _goes_on(self, following: int) -> bool:
+        """Does the list or the phrase of an answer go on at token `following` (", that it voted", "named Otis")?"""
+        doc = self.parse.doc
+        if following + 1 >= self.parse.bounds[self.parse.sentence_of(self.clause.verb.i)][1]:
+            return False
+        if doc[following].tag_ == "VBN" and doc[following].lower_ in ("named", "called", "known", "titled"):
+            return True
+        return doc[following].text == "," and doc[following + 1].lower_ in ("that", "which", "rather")
+
     def _is_whole(self, tokens: Sequence[int]) -> bool:
-        text = "".join(self.parse.doc[i].text for i in tokens)
+        """Are quotations and brackets closed, and is nothing cut out but what a comma or dash sets off?"""
+        gaps = [a + 1 for a, b in zip(tokens, tokens[1:], strict=False) if b - a > 1]
+        if any(self.parse.words[gap].text not in (",", "(", "–", "—", "-") for gap in gaps):
+            return False
+        if tokens and self._is_inside_a_word(tokens[-1]):
+            return False
+        text = "".join(self.parse.words[i].text for i in tokens)
         return text.count('"') % 2 == 0 and text.count("“") == text.count("”") and "(" not in text and ")" not in text
+
+    def _is_inside_a_word(self, token: int) -> bool:
+        """Does the text go on right after `token`, as in "160 km" of "160 km/h"?"""
+        end = self.parse.bounds[self.parse.sentence_of(token)][1]
+        if token + 1 >= end or self.parse.words[token].whitespace_:
+            return False
+        following = self.parse.doc[token + 1]
+        return not following.is_punct and following.tag_ != "POS" or following.text in ("/", "-", "°")
 
     def _specific(self, asked: list[int], used: Sequence[Mention], target: str) -> float:
         replaced = {i for m in used for i in range(m.start, m.end)} | {self.clause.verb.i}
         content = [
-            i for i in asked if i not in replaced and self.parse.doc[i].pos_ in ("NOUN", "PROPN", "NUM", "ADJ", "VERB")
+            i
+            for i in asked
+            if i not in replaced and self.parse.words[i].pos_ in ("NOUN", "PROPN", "NUM", "ADJ", "VERB")
         ]
         lemma = self.clause.verb.lemma_
         if target == "object" and (lemma in REPEATED_VERBS or lemma in WEAK_VERBS) and not content:
@@ -203,12 +304,11 @@ class Phrasing:
             return 0.75
         return 1.0
 
-    def _definite_penalty(self, asked: list[int], used: Sequence[Mention]) -> float:
-        """ "the proposal" in a question asks which; each costs."""
-        kept = set(asked) - {i for m in used for i in range(m.start, m.end)}
-        definite = [m for m in self.mentions if m.form == "definite" and m.head in kept and not m.plural]
-        loose = [m for m in definite if m.last <= m.head + 1]
-        return 0.55 ** sum(not m.modifiers for m in loose) * 0.88 ** sum(bool(m.modifiers) for m in loose)
+    def _loose(self, asked: list[int], used: Sequence[Mention], wanted: Mention | None) -> list[Mention]:
+        """What asks "which?" in the question: "the proposal" and nothing that tells it from others."""
+        gone = {i for m in (*used, *self.writer.bound) for i in range(m.start, m.end)}
+        definite = [m for m in self.mentions if m.form == "definite" and m.head in set(asked) - gone and m != wanted]
+        return [m for m in definite if m.last <= m.head + 1 and not m.modifiers]
 
     # judging words
 

@@ -9,15 +9,15 @@ from generation.language.lexicon import (
     CONTROL_VERBS,
     DURATIVE_VERBS,
     GOVERNED,
+    IDIOMS,
     INTEND_VERBS,
     LIGHT_VERBS,
-    MONEY_VERBS,
     MOTION_VERBS,
     PLACE_VERBS,
     PURPOSE_VERBS,
     THAT_VERBS,
 )
-from generation.language.mentions import Mention
+from generation.language.mentions import SUBJECTS, Mention
 from generation.language.nlp import Parse
 from generation.language.phrasing import Draft, Phrasing, object_of
 
@@ -65,6 +65,7 @@ class Asker(Phrasing):
                 yield self.attribute(part)
                 yield self.purpose(part)
                 yield self.that(part)
+                yield self.told_deed(part)
             elif part.dep_ == "acomp":
                 yield self.adjective(part)
             elif part.dep_ == "advcl":
@@ -87,18 +88,20 @@ class Asker(Phrasing):
     def subject(self) -> Draft | None:
         """ "Who signed X into law?": the subject is asked for, an anaphor stands further on."""
         head = self.clause.subject
-        finite = (*self.clause.auxiliaries, self.clause.verb)[0]
-        if head.dep_ == "nsubjpass" and self.clause.verb.lemma_ in LIGHT_VERBS or head.tag_ in ("NNS", "NNPS", "PRP"):
+        finite = (*self.clause.auxiliaries, self.clause.finite)[0]
+        if head.dep_ == "nsubjpass" and self.clause.verb.lemma_ in LIGHT_VERBS or head.tag_ == "PRP":
             return None
         if finite.lower_ in ("are", "were", "have", "do") or finite.tag_ == "VBP" or self.clause.verb.lemma_ == "be":
             return None
         word = self.wh(head, as_agent=True)
-        if word is None or any(c.dep_ in ("conj", "poss") for c in head.children) or not self._is_telling(head):
+        if word is None or any(c.dep_ == "poss" for c in head.children) or not self._is_telling(head):
+            return None
+        if finite.tag_ not in ("VBD", "MD") and (head.conjuncts or head.tag_ in ("NNS", "NNPS")):
             return None
         kept = self.kept(head, ())
         if not kept or not self.writer.used([i for p in kept for i in p]):
             return None
-        verbs = [*[a.i for a in self.clause.auxiliaries], *self.adverbs(), self.clause.verb.i]
+        verbs = self.verbs()
         words = [word, self.writer.write(sorted(verbs)), *map(self.writer.write, kept)]
         return self.close("subject", words, nlp.trimmed(self.parse, head), kept, 1.0)
 
@@ -113,7 +116,9 @@ class Asker(Phrasing):
 
     def object(self, part: "Token") -> Draft | None:
         verb = self.clause.verb
-        if verb.lemma_ in LIGHT_VERBS or part.ent_type_ in ("DATE", "TIME", "PERCENT", "MONEY", "GPE"):
+        if verb.lemma_ in LIGHT_VERBS or part.lemma_ in _TIMES or (verb.lemma_, part.lemma_) in IDIOMS:
+            return None
+        if part.ent_type_ in ("DATE", "TIME", "PERCENT", "MONEY", "GPE"):
             return None
         if any(c.dep_ in ("xcomp", "ccomp", "oprd") for c in self.clause.complements) or verb.lemma_ in CONTROL_VERBS:
             return None
@@ -129,6 +134,8 @@ class Asker(Phrasing):
         ):
             return None
         word = self.wh(part)
+        if self._is_idiom(part):
+            return None
         weight = 1.0
         if self._is_followed(part):
             weight *= 0.75
@@ -167,7 +174,7 @@ class Asker(Phrasing):
         mark = _to_of(part)
         if self.clause.verb.lemma_ not in INTEND_VERBS or self.clause.is_passive or part.lemma_ == "be":
             return None
-        if mark is None or mark.i != part.i - 1:
+        if mark is None or mark.i != part.i - 1 or any(c.dep_ == "neg" for c in part.lefts):
             return None
         if any(c.dep_ in ("dobj", "dative") for c in self.clause.complements):
             return None
@@ -194,11 +201,11 @@ class Asker(Phrasing):
 
     def how_much(self, part: "Token") -> Draft | None:
         """ "How much did X cost?"."""
-        if part.ent_type_ != "MONEY" or self.clause.verb.lemma_ not in MONEY_VERBS:
+        if part.ent_type_ != "MONEY":
             return None
         tokens = nlp.trimmed(self.parse, part)
         if any(
-            self.parse.doc[i].ent_type_ != "MONEY" and self.parse.doc[i].pos_ not in ("ADV", "ADP", "SYM")
+            self.parse.words[i].ent_type_ != "MONEY" and self.parse.words[i].pos_ not in ("ADV", "ADP", "SYM")
             for i in tokens
         ):
             return None
@@ -219,13 +226,35 @@ class Asker(Phrasing):
         return self.finish("control", "What", [*kept], tokens, tail="to do")
 
     def that(self, part: "Token") -> Draft | None:
-        mark = next((c for c in part.lefts if c.dep_ == "mark" and c.lower_ == "that"), None)
-        if self.clause.verb.lemma_ not in THAT_VERBS or mark is None:
+        mark = next((c for c in part.lefts if c.dep_ == "mark"), None)
+        opens = any(c.dep_ in SUBJECTS and c.left_edge.i == part.left_edge.i for c in part.lefts)
+        if self.clause.verb.lemma_ not in THAT_VERBS or mark is not None and mark.lower_ != "that":
+            return None
+        if mark is None and (part.dep_ != "ccomp" or not opens or part.left_edge.i != self.clause.verb.i + 1):
             return None
         if any(c.dep_ in ("dobj", "dative") for c in self.clause.complements):
             return None
-        tokens = [i for i in nlp.trimmed(self.parse, part) if i > mark.i]
+        tokens = [i for i in nlp.trimmed(self.parse, part) if mark is None or i > mark.i]
         return self.finish("that", "What", self.kept(part, ()), tokens)
+
+    def told_deed(self, part: "Token") -> Draft | None:
+        """ "What did X say he would do?", answered by what comes after "would"."""
+        subject = next((c for c in part.lefts if c.dep_ in SUBJECTS), None)
+        modal = next((c for c in part.lefts if c.dep_ == "aux" and c.tag_ == "MD"), None)
+        own = self.writer.told([subject.i]) if subject is not None and subject.pos_ == "PRON" else ()
+        if not own or modal is None or part.pos_ != "VERB" or self.clause.verb.lemma_ not in THAT_VERBS | {"say"}:
+            return None
+        if any(c.dep_ in ("neg", "auxpass") for c in part.lefts) or self.clause.subject.tag_ == "NNS":
+            return None
+        if subject is None or not self._is_same_as_subject(subject):
+            return None
+        tokens = [i for i in nlp.trimmed(self.parse, part) if i > modal.i]
+        words = [subject.lower_, modal.lower_, "do"]
+        return self.finish("intend", "What", [], tokens, tail=" ".join(words)) if len(tokens) > 1 else None
+
+    def _is_same_as_subject(self, pronoun: "Token") -> bool:
+        """Does a pronoun of a clause below mean its subject, which is the same pronoun?"""
+        return self.clause.subject.lower_ == pronoun.lower_
 
     def adjective(self, part: "Token") -> Draft | None:
         """ "What is X responsible for?"."""
@@ -242,24 +271,28 @@ class Asker(Phrasing):
         return self.ask("why", "Why", part)
 
     def when(self, part: "Token") -> Draft | None:
-        dates = {e.start for e in self.parse.doc.ents if e.label_ == "DATE" and self.holds(e.start)}
         inner = part if part.dep_ == "npadvmod" else object_of(part)
-        if inner is None or inner.ent_type_ != "DATE" or len(dates) != 1:
+        if inner is None or inner.ent_type_ != "DATE" or self._dated_parts() != 1:
             return None
         if part.dep_ == "prep" and part.lower_ not in ("in", "on"):
             return None
         tokens = self._whole_date(nlp.trimmed(self.parse, inner))
-        text = " ".join(self.parse.doc[i].lower_ for i in tokens)
+        text = " ".join(self.parse.words[i].lower_ for i in tokens)
         if (
             not any(m in text for m in _MONTHS)
-            and not any(self.parse.doc[i].shape_ == "dddd" for i in tokens)
+            and not any(self.parse.words[i].shape_ == "dddd" for i in tokens)
             or "the" in text.split()
         ):
             return None
-        year = any(self.parse.doc[i].shape_ == "dddd" for i in tokens)
-        if not any(c.isdigit() for c in text) or any(self.parse.doc[i].ent_type_ not in ("DATE", "") for i in tokens):
+        year = any(self.parse.words[i].shape_ == "dddd" for i in tokens)
+        if not any(c.isdigit() for c in text) or any(self.parse.words[i].ent_type_ not in ("DATE", "") for i in tokens):
             return None
         return self.ask("when", "When", part, 1.0 if year else 0.85, answer=tokens)
+
+    def _dated_parts(self) -> int:
+        """How many of the clause's own parts hold a date?"""
+        parts = (*self.clause.complements, *self.clause.fronted)
+        return sum(any(t.ent_type_ == "DATE" for t in p.subtree) for p in parts)
 
     def _whole_date(self, tokens: list[int]) -> list[int]:
         """A date with the year that a comma sets off ("October 19, 1976"), even where the parser cuts it."""
@@ -276,8 +309,17 @@ class Asker(Phrasing):
         if part.lower_ == "to":
             tokens = nlp.trimmed(self.parse, inner)
             return self.ask("where", "Where", part, answer=tokens) if verb.lemma_ in MOTION_VERBS else None
+        sites = [p for p in (*self.clause.complements, *self.clause.fronted) if self._is_sited(p)]
         located = verb.lemma_ in PLACE_VERBS or (verb.lemma_ == "be" and len(self.clause.complements) == 1)
-        return self.ask("where", "Where", part, answer=nlp.trimmed(self.parse, inner)) if located else None
+        weight = 1.0 if located else 0.85
+        if len(sites) != 1 or verb.lemma_ == "be" and not located:
+            return None
+        whole = part if part.lower_ == "near" else inner
+        return self.ask("where", "Where", part, weight, answer=nlp.trimmed(self.parse, whole))
+
+    def _is_sited(self, part: "Token") -> bool:
+        inner = object_of(part)
+        return inner is not None and inner.ent_type_ in ("GPE", "LOC", "FAC")
 
     def governed(self, part: "Token") -> Draft | None:
         inner = next((c for c in part.children if c.dep_ in ("pobj", "pcomp")), None)
@@ -286,14 +328,23 @@ class Asker(Phrasing):
         word = "What" if inner.dep_ == "pcomp" or part.lower_ == "as" else self.wh(inner)
         if inner.dep_ == "pobj" and (self.is_vague(inner) or self._is_idiom(inner)):
             return None
-        weight = 0.6 if self._is_followed(inner) else 1.0
+        if self._is_followed(inner):
+            return None
+        weight = 1.0
         if (self.clause.verb.lemma_, part.lower_) in GOVERNED:
             return self.ask("governed", word, inner, weight, keep=(part,))
         if part.lower_ == "to" and self._is_site(inner):
             return self.ask("where", "Where", part, 0.9, answer=nlp.trimmed(self.parse, inner))
-        if not self._follows(part) or part.lower_ not in _COMPLEMENT_PREPOSITIONS:
+        if part.lower_ not in _COMPLEMENT_PREPOSITIONS:
             return None
-        return self.ask("governed", word, inner, 0.9 * weight, keep=(part,))
+        if self._follows(part):
+            return self.ask("governed", word, inner, 0.9 * weight, keep=(part,))
+        return self.ask("second", word, inner, weight, keep=(part,)) if self._comes_second(part) else None
+
+    def _comes_second(self, part: "Token") -> bool:
+        """Does the preposition come right after a short object, or after a participle ("was fined for")?"""
+        objects = [c for c in self.clause.complements if c.dep_ == "dobj"]
+        return len(objects) == 1 and objects[0].right_edge.i + 1 == part.i and part.lower_ not in ("to", "on")
 
     def _is_site(self, inner: "Token") -> bool:
         """A name of somewhere to go: a hospital, a prison, a school."""

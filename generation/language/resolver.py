@@ -10,13 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from generation.language import mentions, nlp, scorer
-from generation.language.entities import Entity, Link, gather
+from generation.language.entities import Entity, Link, gather, renewed
 from generation.language.lexicon import are_synonyms, noun_kind
 from generation.language.mentions import SUBJECTS, Mention
 from generation.language.nlp import Parse
 from generation.records import Coreference, Kind, Section, Span
 
 _STATES = frozenset("have contain consist include belong remain lie measure weigh cost mean involve comprise".split())
+_CALLED_BY_KIND = {True: ("org",), False: ("work", "law", "thing")}
+"""What a subject that acts ("Bolt Thrower recorded"), or that something is done to, is called next ("the band")."""
+_THINGS = ("law", "work", "org", "event", "thing")
 WINDOW = 3
 """Sentences back, in the sentences given, that a pronoun may reach."""
 
@@ -38,23 +41,26 @@ def coreference(parse: Parse, mention: Mention, name: Mention) -> Coreference:
 
 def source_span(parse: Parse, source: Mention) -> Span:
     """A name as it stands; a description without its article."""
-    return parse.span(source.start, source.end) if source.form == "name" else parse.span(source.first, source.last)
+    if source.form == "name" or source.first < 0:
+        return parse.span(source.start, source.end)
+    return parse.span(source.first, source.last)
 
 
 def resolve_parse(
     parse: Parse,
     sentences: Iterable[int] | None = None,
     found: Sequence[Mention] | None = None,
-    people: Mapping[tuple[str, ...], str] | None = None,
+    named: Mapping[int, Entity] | None = None,
 ) -> list[Link]:
     """Resolve the anaphors of `sentences` (default: all) as if the passage held nothing else.
 
-    What kind of thing a name names is still judged by the whole passage; `people` adds names known to be people's.
+    What kind of thing a name names is still judged by the whole passage: `named` are the entities of its names, as
+    `gather` gives them, before anything was read of them.
     """
     kept = sorted(set(sentences)) if sentences is not None else list(range(len(parse.sentences)))
     place = {sentence: position for position, sentence in enumerate(kept)}
     known = found if found is not None else mentions.find(parse)
-    state = Discourse(parse, place, named=gather((m for m in known if m.form == "name"), people))
+    state = Discourse(parse, place, named=renewed(named) if named else gather(m for m in known if m.form == "name"))
     for mention in known:
         if mention.sentence in place:
             state.read(mention)
@@ -71,8 +77,13 @@ class Discourse:
     links: list[Link] = field(default_factory=list)
     owner: dict[int, Entity] = field(default_factory=dict)
     named: dict[int, Entity] = field(default_factory=dict)
+    read_so_far: list[Mention] = field(default_factory=list)
 
     def read(self, mention: Mention) -> None:
+        self._place(mention)
+        self.read_so_far.append(mention)
+
+    def _place(self, mention: Mention) -> None:
         if mention.form == "name":
             self._join(mention, self._named(mention))
         elif mention.form == "indefinite":
@@ -116,7 +127,7 @@ class Discourse:
 
     def _described(self, mention: Mention) -> Entity | None:
         """The entity that an indefinite predicate nominal or apposition describes."""
-        token = self.parse.doc[mention.head]
+        token = self.parse.words[mention.head]
         if token.dep_ == "appos":
             return self.owner.get(token.head.i)
         if token.dep_ == "attr" and token.head.lemma_ in ("be", "become", "remain"):
@@ -148,11 +159,19 @@ class Discourse:
         like = [e for e in named if any(are_synonyms(mention.noun, n) for n in e.nouns)]
         if like:
             return self._choose(mention, like, "synonym", 0.9)
-        kind = noun_kind(mention.noun)
-        alike = [e for e in named if kind and kind != "person" and e.kind == kind and not e.plural]
-        if len(alike) == 1 and not alike[0].nouns and alike[0] is self._center(mention):
-            return alike[0], 0.66, "kind"
-        return None
+        return self._by_kind(mention, named)
+
+    def _by_kind(self, mention: Mention, named: list[Entity]) -> tuple[Entity, float, str] | None:
+        """ "Bolt Thrower ... The band": the center, of which the text has not said what it is, and nothing else fits."""
+        kind, center = noun_kind(mention.noun), self._center(mention)
+        if center not in named or kind in ("", "person") or center.nouns or center.plural or center.gender:
+            return None
+        alike = [e for e in named if e.kind == kind and e is not center]
+        if center.kind == kind and not alike:
+            return center, 0.5 if kind == "org" else 0.66, "kind"
+        acts = self.parse.words[center.last.head].dep_ == "nsubj"
+        is_open = not center.sure and mention.main and not any(e.sure[kind] for e in alike)
+        return (center, 0.6, "guess") if is_open and kind in _CALLED_BY_KIND[acts] else None
 
     def _again(self, mention: Mention) -> tuple[Entity, float, str] | None:
         """ "a channel linked to the group" ... "the channel": the only unnamed thing called by that noun."""
@@ -184,7 +203,7 @@ class Discourse:
         center = self._center(mention)
         if len(alike) == 1:
             far = self._distance(alike[0].last, mention) > WINDOW
-            doubt = 0.8 if center is not alike[0] and self._is_overtaken(alike[0]) else 1.0
+            doubt = 0.7 if center is not alike[0] and self._is_overtaken(alike[0]) else 1.0
             return alike[0], certainty * (0.9 if far and how != "noun" else 1.0) * doubt, how
         if center in alike:
             others = [e for e in alike if e is not center and self._distance(e.last, mention) <= 1]
@@ -213,25 +232,68 @@ class Discourse:
         center = self._center(mention)
         if self._is_before_subject(mention):
             return None
-        if center is None or not self._agrees(mention, center) or self._nearer(mention):
+        carried = self._carried(mention)
+        if carried:
+            center = self.owner.get(carried[-1].head)
+        if center is None or not self._agrees(mention, center):
+            return self._only_thing(mention) if not carried and not self._nearer(mention) else None
+        if self._nearer(mention):
             return None
         margin = 0.93 if center.names else 0.85
         rivals = self._rivals(mention, center)
         if any(m.role != "other" for m in rivals):
-            margin *= 0.88 if self._acts(mention) else 0.55
+            if not self._acts(mention):
+                return None
+            margin *= 0.88
         elif rivals:
             margin *= 0.95 if self._acts(mention) else 0.85
         elif self._has_other_object(mention, center):
             margin *= 0.9 if self._acts(mention) else 0.75
         if not center.kind:
             margin *= 0.9
+        if carried and not carried[-1].main:
+            margin *= 0.85
+        margin *= self._fits_predicate(mention, center)
         if not mention.main and mention.role != "poss":
             margin *= 0.75
         return center, margin, "pronoun"
 
+    def _only_thing(self, mention: Mention) -> tuple[Entity, float, str] | None:
+        """ "Harry Truman signed the Act. It ...": the one named thing beside a subject that "it" cannot mean."""
+        if mention.plural or not mention.main:
+            return None
+        before = [m for e in self.entities for m in e.mentions if self._distance(m, mention) == 1 and not m.plural]
+        things = [m for m in before if m.form == "name" and self.owner[m.head].sure and m.kind in _THINGS]
+        others = [m for m in before if m.role in ("subject", "object") and m.gender == "n" and m not in things]
+        if len({id(self.owner[m.head]) for m in things}) != 1 or others or things[-1].coordinated:
+            return None
+        return self.owner[things[-1].head], 0.75 if things[-1].role == "object" else 0.55, "thing"
+
+    def _carried(self, mention: Mention) -> list[Mention]:
+        """The like pronouns of the sentence before: "it" goes on with what "it" meant there, resolved or not."""
+        position = self.place[mention.sentence] - 1
+        return [
+            m
+            for m in self.read_so_far
+            if m.form == "pronoun"
+            and self.place[m.sentence] == position
+            and (m.gender, m.plural) == (mention.gender, mention.plural)
+        ]
+
+    def _fits_predicate(self, mention: Mention, entity: Entity) -> float:
+        """ "It was the first victory": how well can the entity be what the pronoun's predicate nominal says?"""
+        token = self.parse.words[mention.head]
+        if token.dep_ != "nsubj" or token.head.lemma_ not in ("be", "become", "remain"):
+            return 1.0
+        nouns = [c.lemma_.lower() for c in token.head.children if c.dep_ == "attr" and c.pos_ == "NOUN"]
+        kinds = {noun_kind(n) for n in nouns}
+        if not nouns or entity.kind in kinds or any(n in entity.nouns for n in nouns):
+            return 1.0
+        return 0.7 if kinds == {""} else 0.5
+
     def _is_before_subject(self, mention: Mention) -> bool:
         """Does the pronoun stand before, and outside, a main subject that is no pronoun ("For its part, the bank")?"""
-        token = self.parse.doc[mention.head]
+        token = self.parse.words[mention.head]
         root = next((t for t in self.parse.tokens(mention.sentence) if t.dep_ == "ROOT"), None)
         subject = next((c for c in root.lefts if c.dep_ in SUBJECTS), None) if root is not None else None
         if subject is None or subject == token or subject.is_ancestor(token) or subject.pos_ == "PRON":
@@ -265,7 +327,7 @@ class Discourse:
 
     def _acts(self, mention: Mention) -> bool:
         """Is the mention the subject of an active verb of doing? What acts is rather the subject of before."""
-        token = self.parse.doc[mention.head]
+        token = self.parse.words[mention.head]
         return token.dep_ == "nsubj" and token.head.pos_ == "VERB" and token.head.lemma_ not in _STATES
 
     def _rivals(self, mention: Mention, center: Entity) -> list[Mention]:
@@ -282,7 +344,7 @@ class Discourse:
         """Does the sentence before have a definite object that "it" could mean?"""
         return any(
             m.role == "object"
-            and m.form == "definite"
+            and (m.form == "definite" or m.form == "indefinite" and not self._acts(mention))
             and m.gender == "n"
             and self._distance(m, mention) == 1
             and not m.plural
@@ -299,11 +361,19 @@ class Discourse:
     def _person(self, mention: Mention) -> tuple[Entity, float, str] | None:
         """ "he" and "she": the best of the people who agree, by the trained scorer."""
         fitting = self.people(mention)
-        if not fitting:
+        own = self._own_subject(mention)
+        if not fitting or own is not None and own.kind == "person" and not self.owner[own.head].names:
             return None
         shares = scorer.shares(self.parse, mention, fitting, self.place)
-        best = max(range(len(fitting)), key=lambda i: (shares[i], -i))
+        known = [
+            share * (1.0 if e.kind == "person" or e.gender else 0.8 if not e.kind else 0.4)
+            for share, e in zip(shares, fitting, strict=True)
+        ]
+        best = max(range(len(fitting)), key=lambda i: (known[i], -i))
+        best = self._kept_to(mention, fitting, best)
         entity = fitting[best]
+        if self._is_beside_unresolved(mention, entity):
+            return None
         if self._is_cataphor(mention) or self._is_somewhere(entity):
             return None
         margin = self._person_margin(mention, entity, shares[best], fitting)
@@ -312,6 +382,28 @@ class Discourse:
         if entity.kind != "person":
             margin *= 0.92 if entity.gender and not entity.kind else 0.8 if not entity.kind else 0.55
         return entity, margin, "pronoun"
+
+    def _kept_to(self, mention: Mention, fitting: list[Entity], best: int) -> int:
+        """Rather than somebody of unknown sex, the one whom "she" meant in this sentence or the one before."""
+        here = [
+            m
+            for m in self.read_so_far
+            if m.form == "pronoun" and m.gender == mention.gender and 0 <= self._distance(m, mention) <= 1
+        ]
+        known = self.owner.get(here[-1].head) if here else None
+        likely = fitting[best]
+        if likely.gender == mention.gender or likely.kind == "person" or known is None or known not in fitting:
+            return best
+        return fitting.index(known)
+
+    def _is_beside_unresolved(self, mention: Mention, entity: Entity) -> bool:
+        """Has a "she" just before, that could not be resolved, somebody else in mind than one of unknown sex?"""
+        open_ones = (
+            m
+            for m in self.read_so_far[:-1]
+            if m.form == "pronoun" and m.gender == mention.gender and self._distance(m, mention) <= 1
+        )
+        return not entity.gender and any(m.head not in self.owner for m in open_ones)
 
     def _person_margin(self, mention: Mention, entity: Entity, share: float, fitting: list[Entity]) -> float:
         """Nearly sure where nobody else fits, or only the last sentence's subject; else the scorer's share."""
@@ -340,14 +432,14 @@ class Discourse:
             for head, e in self.named.items()
             if head > mention.head and not mention.main
             for name in e.known
-            if name.head == head and self.parse.doc[mention.head].head.head.i != head
+            if name.head == head and self.parse.words[mention.head].head.head.i != head
         )
 
     def _is_somewhere(self, entity: Entity) -> bool:
         """Is a doubtful name used like a place's, "in X", "from X"?"""
         if entity.sure or entity.kind == "person":
             return False
-        before = [self.parse.doc[n.head].head.lower_ for n in entity.names]
+        before = [self.parse.words[n.head].head.lower_ for n in entity.names]
         return all(w in ("in", "at", "from", "near", "to", "of") for w in before)
 
     def people(self, mention: Mention) -> list[Entity]:
@@ -374,8 +466,6 @@ class Discourse:
     def _is_person(self, mention: Mention, entity: Entity) -> bool:
         if entity.gender and entity.gender != mention.gender:
             return False
-        if entity.kind == "person":
-            return True
         if entity.sure or not entity.known:
-            return False
+            return entity.kind == "person"
         return self.parse.doc[entity.known[-1].start].lower_ != "the"

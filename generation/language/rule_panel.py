@@ -1,7 +1,7 @@
 """The embedded panel: four reviewers without a model, each with directives of its own persona.
 
-They look at the pair afresh: the question is parsed by itself, and the required sentences are parsed and resolved as if
-there were no others. A rejection tells the generator in one sentence what to mend.
+They look at the pair afresh: the question is parsed by itself, and the required sentences are resolved as if there were
+no others. A rejection tells the generator in one sentence what to mend.
 Source of the personas: Grzywinski et al. 2023, appendices B to E.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from generation.language import nlp, resolver
+from generation.language import antecedents, nlp, resolver
 from generation.language.lexicon import PERSONAL_PRONOUNS, noun_kind
 from generation.llm import Chat
 from generation.records import Candidate, Coreference, Section, Verdict
@@ -25,6 +25,7 @@ Problem = tuple[str, str]
 _CONTENT = ("NOUN", "PROPN", "VERB", "NUM", "ADJ")
 _WH = ("who", "what", "when", "where", "why", "how", "which", "whom", "whose")
 _ASKING = frozenset("do did does many much long person people place year".split())
+_PERSONS = frozenset("he she him her his hers".split())
 MAX_ANSWER_WORDS = 25
 
 
@@ -44,9 +45,10 @@ class Case:
         return tuple(self.section.sentences[i].text for i in self.indices)
 
     @cached_property
-    def parse(self) -> nlp.Parse:
-        """The required sentences as a passage of their own."""
-        return nlp.parse_sentences(self.texts)
+    def tokens(self) -> "tuple[list[Token], ...]":
+        """The words of each required sentence, from the parse of the whole passage."""
+        parse = nlp.parse(self.section)
+        return tuple(parse.tokens(i) for i in self.indices)
 
     @cached_property
     def question(self) -> "Doc":
@@ -54,7 +56,7 @@ class Case:
 
     @cached_property
     def words(self) -> set[str]:
-        return {w for t in self.parse.doc for w in (t.lower_, t.lemma_.lower())}
+        return {w for sentence in self.tokens for t in sentence for w in (t.lower_, t.lemma_.lower())}
 
     @cached_property
     def fact(self) -> int:
@@ -62,16 +64,22 @@ class Case:
         answer = self.candidate.answer.lower()
         return max((i for i, text in enumerate(self.texts) if answer in text.lower()), default=-1)
 
+    @cached_property
+    def asks_back(self) -> bool:
+        """Is the answer itself what a mention goes back to ("Who was arrested in 1939?")?"""
+        return any(_core(r.antecedent.text) == _core(self.candidate.answer) for r in self.candidate.coreferences)
+
     def position(self, sentence: int) -> int:
         return self.indices.index(sentence) if sentence in self.indices else -1
 
     def resolved(self, left_out: int = -1) -> dict[tuple[int, int], list[str]]:
-        """What each anaphor of the required sentences stands for: (sentence, start) to names, one sentence left out."""
-        parse = self.parse
-        given = [i for i in range(len(self.texts)) if i != left_out]
-        links = resolver.resolve_parse(parse, given)
+        """What each anaphor of the required sentences stands for: (position, start) to names, one sentence left out."""
+        parse = nlp.parse(self.section)
+        behind = antecedents.read(parse)
+        given = [i for position, i in enumerate(self.indices) if position != left_out]
+        links = resolver.resolve_parse(parse, given, behind.mentions, behind.named)
         return {
-            (link.mention.sentence, parse.where[link.mention.start][1]): [
+            (self.position(link.mention.sentence), parse.where[link.mention.start][1]): [
                 _core(resolver.source_span(parse, n).text) for n in link.sources
             ]
             for link in links
@@ -112,21 +120,21 @@ def words_come_from_the_sentences(case: Case) -> Iterator[Problem]:
 
 
 def reference_ties_the_sentences(case: Case) -> Iterator[Problem]:
-    """A mention in one required sentence goes back to a name in another, and the question uses that name."""
+    """A mention in one required sentence goes back to a name in another, which the question uses or asks for."""
     tied = [c for c in case.candidate.coreferences if _is_tie(case, c)]
     if case.candidate.coreferences and not tied:
         yield (
             "coreference_error",
-            "No coreference links a name in the question to a mention in another required sentence.",
+            "No coreference links a name in the question or answer to a mention in another required sentence.",
         )
     if not case.candidate.coreferences and not any(case.resolved().values()):
         yield "coreference_error", "No required sentence refers back to a name in another one; choose a pair that does."
 
 
 def _is_tie(case: Case, reference: Coreference) -> bool:
-    name = reference.antecedent.text.lower().removeprefix("the ").removesuffix("'s")
     ends = {reference.mention.sentence_index, reference.antecedent.sentence_index}
-    return len(ends) == 2 and ends <= set(case.indices) and name in case.candidate.question.lower()
+    told = f"{case.candidate.question} {case.candidate.answer}".lower()
+    return len(ends) == 2 and ends <= set(case.indices) and _core(reference.antecedent.text) in told
 
 
 # information accuracy
@@ -157,6 +165,8 @@ def question_word_fits(case: Case) -> Iterator[Problem]:
         return
     kinds, nouns = _answer_kinds(case)
     opening = case.candidate.question.lower().split()[:2]
+    if case.asks_back and any(r.mention.text.lower() in _PERSONS for r in case.candidate.coreferences):
+        kinds.add("PERSON")
     misfit = {
         "when": not kinds & {"DATE", "TIME"} and not re.search(r"\d{4}", case.candidate.answer),
         "who": not kinds & {"PERSON", "ORG", "NORP", "GPE"} and not nouns & {"person", "org"},
@@ -169,10 +179,10 @@ def question_word_fits(case: Case) -> Iterator[Problem]:
 
 
 def _answer_kinds(case: Case) -> tuple[set[str], set[str]]:
-    text, parse = case.texts[case.fact], case.parse
+    text, parse = case.texts[case.fact], nlp.parse(case.section)
     start = text.lower().index(case.candidate.answer.lower())
     end = start + len(case.candidate.answer)
-    inside = [t for t, w in zip(parse.doc, parse.where, strict=True) if w[0] == case.fact and start <= w[1] < end]
+    inside = [t for t in case.tokens[case.fact] if start <= parse.where[t.i][1] < end]
     return {t.ent_type_ for t in inside} - {""}, {noun_kind(t.lemma_.lower()) for t in inside} - {""}
 
 
@@ -181,7 +191,7 @@ def fact_is_not_denied(case: Case) -> Iterator[Problem]:
     root = next((t for t in case.question if t.dep_ == "ROOT"), None)
     if root is None or any(t.dep_ == "neg" for t in case.question):
         return
-    for token in case.parse.tokens(case.fact) if case.fact >= 0 else ():
+    for token in case.tokens[case.fact] if case.fact >= 0 else ():
         if token.lemma_ == root.lemma_ and any(c.dep_ == "neg" for c in token.children):
             yield "wrong_information", f"The text denies “{token.text}”, the question affirms it."
 
@@ -217,7 +227,7 @@ def question_is_grammatical(case: Case) -> Iterator[Problem]:
 
 def question_stands_alone(case: Case) -> Iterator[Problem]:
     """No pronoun that goes back to nothing, no "this", no "the passage"."""
-    seen_name = False
+    seen_name = case.asks_back
     for token in case.question:
         seen_name = seen_name or token.pos_ == "PROPN"
         loose = token.lower_ in PERSONAL_PRONOUNS and token.lower_ not in _WH and not seen_name
@@ -274,7 +284,13 @@ def every_sentence_is_needed(case: Case) -> Iterator[Problem]:
 
 
 def one_sentence_does_not_suffice(case: Case) -> Iterator[Problem]:
-    """No required sentence holds both the answer and the name."""
+    """No required sentence holds both the answer and the name, or all that is asked and the name that is the answer."""
+    if case.asks_back:
+        asked = {t.lemma_.lower() for t in case.question if t.pos_ in _CONTENT and t.lower_ not in _ASKING}
+        lemmas = {t.lemma_.lower() for t in case.tokens[case.fact]}
+        if asked <= lemmas:
+            yield "irrelevant_sentences", f"Sentence {case.indices[case.fact]} alone says who or what is asked for."
+        return
     for reference in case.candidate.coreferences:
         name = _core(reference.antecedent.text)
         for index, text in zip(case.indices, case.texts, strict=True):

@@ -1,0 +1,108 @@
+"""Questions that ask for the antecedent itself: "Who was arrested in Las Vegas?", "Which film grossed 95 million?".
+
+The anaphor gives way to a question word and its name is the answer, so that only who resolves it can tell.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from generation.language import clauses, nlp
+from generation.language.clauses import Writer
+from generation.language.entities import Link
+from generation.language.mentions import Mention
+from generation.language.nlp import Parse
+from generation.language.phrasing import Draft, Phrasing
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+MIN_CONTENT = 3
+"""Content words that a question needs beside its question word, so that it can mean one thing only."""
+
+
+def drafts(
+    parse: Parse, sentence: int, writer: Writer, links: Mapping[Mention, Link], mentions: Sequence[Mention]
+) -> Iterator[Draft]:
+    """All questions that ask for what an anaphor of the sentence stands for; `writer` knows the names of all."""
+    here = tuple(m for m in mentions if m.sentence == sentence)
+    for clause in clauses.clauses(parse, sentence):
+        for wanted, link in links.items():
+            same = tuple(m for m in link.entity.mentions if m.sentence == sentence)
+            others = {m: name for m, name in writer.names.items() if m not in same}
+            asker = Referent(parse, clause, Writer(parse, others, same, writer.resolved), here)
+            yield from (d for d in asker.all_for(wanted, link) if d is not None)
+
+
+class Referent(Phrasing):
+    """Asks about one clause for what one of its mentions stands for."""
+
+    def all_for(self, wanted: Mention, link: Link) -> Iterator[Draft | None]:
+        word = self._word(wanted, link)
+        if word is None or not link.names:
+            return
+        yield self._as_subject(wanted, word)
+        yield self._as_owner(wanted, word)
+        for part in self.clause.complements:
+            if part.dep_ == "dobj" and part.i == wanted.head:
+                yield self._as_object(wanted, word, part)
+
+    def _word(self, wanted: Mention, link: Link) -> str | None:
+        """ "Who", "What" or "Which" with the noun that the text itself uses."""
+        if wanted.form == "pronoun":
+            if wanted.gender in ("m", "f"):
+                return "Who"
+            nouns = [n.noun for n in link.entity.names if n.noun]
+            return None if wanted.plural else f"Which {nouns[-1]}" if nouns else "What"
+        if wanted.kind == "person":
+            return "Who"
+        tokens = range(wanted.start + 1, wanted.end)
+        return "Which " + " ".join(self.parse.words[i].lower_ for i in tokens) if wanted.noun else None
+
+    def _covers(self, wanted: Mention, part: "Token") -> bool:
+        """Is `part` the mention and nothing else?"""
+        return part.i == wanted.head and nlp.trimmed(self.parse, part) == list(range(wanted.start, wanted.end))
+
+    def _as_subject(self, wanted: Mention, word: str) -> Draft | None:
+        subject = self.clause.subject
+        if not self._covers(wanted, subject) or wanted.plural:
+            return None
+        kept = self.kept(subject, ())
+        if kept is None:
+            return None
+        words = [word, self.writer.write(self.verbs()), *map(self.writer.write, kept)]
+        target = "who" if word == "Who" else "which"
+        return self.close(target, words, [], kept, self._telling(kept), wanted)
+
+    def _as_owner(self, wanted: Mention, word: str) -> Draft | None:
+        """ "Whose employer stood trial?"."""
+        subject = nlp.trimmed(self.parse, self.clause.subject)
+        if self.clause.subject.pos_ == "PROPN" or any(c.dep_ == "appos" for c in self.clause.subject.children):
+            return None
+        if wanted.role != "poss" or subject[: wanted.end - wanted.start] != list(range(wanted.start, wanted.end)):
+            return None
+        rest = [i for i in subject[wanted.end - wanted.start :] if self.parse.words[i].tag_ != "POS"]
+        kept = self.kept(self.clause.subject, ())
+        if kept is None or clauses.leans(self.parse, rest, self.writer.told(rest)) or not self._is_whole(rest):
+            return None
+        word = "Whose" if word == "Who" else f"{word}'s" if word.startswith("Which ") else ""
+        if not word:
+            return None
+        words = [word, self.writer.write(rest), self.writer.write(self.verbs()), *map(self.writer.write, kept)]
+        return self.close("whose", words, [], [rest, *kept], self._telling([rest, *kept]), wanted)
+
+    def _as_object(self, wanted: Mention, word: str, part: "Token") -> Draft | None:
+        subject = {t.i for t in self.clause.subject.subtree}
+        if not self._covers(wanted, part) or any(m.head in subject for m in self.writer.bound):
+            return None
+        kept = self.kept(part, ())
+        weight = self._telling([nlp.trimmed(self.parse, self.clause.subject), *(kept or [])])
+        return self.finish("who" if word == "Who" else "which", word, kept, [], weight, wanted=wanted)
+
+    def _telling(self, parts: Sequence[Sequence[int]]) -> float:
+        """1 if the question says enough to mean one thing only, else less."""
+        words = [self.parse.words[i] for part in parts for i in part]
+        content = [t for t in words if t.pos_ in ("NOUN", "PROPN", "NUM", "ADJ", "VERB")]
+        named = any(t.pos_ in ("PROPN", "NUM") for t in content)
+        if len(content) < 2 and not named:
+            return 0.0
+        return 1.0 if len(content) >= MIN_CONTENT and named else 0.8 if len(content) >= MIN_CONTENT else 0.4
