@@ -6,9 +6,9 @@
     python -m benchmarks.rules --record READABLE        offer 100 candidates anew; write them for readers
     python -m benchmarks.rules --examples               write docs/embedded_default.md from the stored reading
 
-`rules_reading/candidates.jsonl` holds the candidates that were read, `rules_reading/verdicts.jsonl` what each reader said
-({id, reader, is_quality, problems, is_grammatical, reason}), `rules_reading/coverage.json` how much was offered. Only a
-candidate that the checks and the embedded panel accept counts as offered, at most one a section.
+`rules_reading/candidates.jsonl` holds the candidates that were read, `verdicts.jsonl` beside it what each reader said
+({id, reader, is_quality, problems, is_grammatical, reason}), `coverage.json` how much was offered. Only a candidate that
+the checks and the embedded panel accept counts as offered, at most one a section.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def coverage_table(measured: dict[str, Row]) -> Iterator[str]:
     for source, row in measured.items():
         shares = ", ".join(f">= {t}: {n / max(1, row['sections']):.0%}" for t, n in row["offered"].items())
         words, spent = row["words"], row["cpu_ms_a_section"]
-        yield f"  {source:9} {row['sections']:4} sections of {words} words; a candidate at confidence {shares}; {spent} ms"
+        yield f"  {source:9} {row['sections']:4} sections of {words} words, {spent} ms each; with a candidate {shares}"
 
 
 # the reading
@@ -122,7 +122,8 @@ def readable(found: Offer, number: int) -> Iterator[str]:
     yield f"ANSWER:   {candidate.answer}"
     yield f"REQUIRED: {list(candidate.required_sentence_indices)}"
     for c in candidate.coreferences:
-        yield f"LINK:     [{c.mention.sentence_index}] {c.mention.text!r} -> [{c.antecedent.sentence_index}] {c.antecedent.text!r}"
+        mention, antecedent = c.mention, c.antecedent
+        yield f"LINK:     [{mention.sentence_index}] {mention.text} -> [{antecedent.sentence_index}] {antecedent.text}"
     yield ""
 
 
@@ -187,9 +188,9 @@ def examples(candidates: Sequence[Row], verdicts: Sequence[Row], wanted: int = 2
         if not v["is_quality"]:
             refused.setdefault(v["id"], v)
     yield "# The embedded default: twenty good pairs, twenty bad ones\n"
-    yield "Written by `python -m benchmarks.rules --examples` from the stored reading of candidates on texts that nobody"
-    yield "tuned on (`benchmarks/rules_reading`). Good means that all readers signed the pair, bad that one refused it. The"
-    yield "sentences are FreshWiki's (Wikipedia, CC BY-SA 4.0), Quoref's (CC BY 4.0) or the dataset's own; numbers are indices."
+    yield "Written by `python -m benchmarks.rules --examples` from the stored reading of candidates on the held-out texts"
+    yield "(`benchmarks/rules_reading`). Good means that all readers signed the pair, bad that one refused it. Words are"
+    yield "those of FreshWiki (Wikipedia, CC BY-SA 4.0), Quoref (CC BY 4.0) or our own articles; numbers are indices."
     for title, rows in (
         ("Good", [c for c in candidates if c["id"] not in refused]),
         ("Bad", [c for c in candidates if c["id"] in refused]),
@@ -197,7 +198,8 @@ def examples(candidates: Sequence[Row], verdicts: Sequence[Row], wanted: int = 2
         yield f"\n## {title}\n"
         for c in rows[:wanted]:
             indices = ", ".join(str(s["index"]) for s in c["sentences"])
-            yield f"- *{c['question']}* {c['answer']} ({c['article']}, {c['section']}: {indices}; confidence {c['confidence']:.2f})"
+            where = f"{c['article']}, {c['section']}: {indices}; confidence {c['confidence']:.2f}"
+            yield f"- *{c['question']}* {c['answer']} ({where})"
             if c["id"] in refused:
                 verdict = refused[c["id"]]
                 yield f"  - {', '.join(verdict['problems'])}: {verdict['reason']}"

@@ -1,7 +1,7 @@
 """Learn the confidence of the embedded default from candidates that were read: python -m benchmarks.rules_fit LABELS.
 
-LABELS is JSON Lines of {"traits": {...}, "good": true or false, "article": ...} from the tuning half of benchmarks/rules_texts.py;
-the weights go to generation/language/confidence.json.
+LABELS is JSON Lines of {"traits": {...}, "good": true or false, "article": ...}; those used, read on the tuning half of
+benchmarks/rules_texts.py, are benchmarks/rules_reading/tuning.jsonl. Writes generation/language/confidence.json.
 """
 
 import argparse

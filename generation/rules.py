@@ -35,7 +35,7 @@ _REPEATABLE = ("object", "that", "subject", "count", "agent", "when", "where")
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate with its confidence between 0 and 1, what it asks for ("object", "when", ...) and what tells for it."""
+    """A candidate with its confidence between 0 and 1, what it asks for ("object", "when", ...) and its traits."""
 
     candidate: Candidate
     confidence: float
@@ -176,6 +176,9 @@ class RuleGenerator:
             return "no sentence names a person, an organisation or a law that a later sentence could refer back to"
         if not behind.by_sentence:
             return "no sentence refers back to a name by 'it', 'he', 'she' or a phrase like 'the Act'"
-        if candidates(section):
-            return "sentences refer back to a name, but no question about them is sure enough to be offered"
+        if unsure := candidates(section):
+            return (
+                "sentences refer back to a name, but no question about them is sure enough to be offered; a confidence of "
+                f"{unsure[0].confidence:.2f} would allow a draft (--min-confidence)"
+            )
         return "sentences refer back to a name, but none of them states a plain fact that can be asked for"

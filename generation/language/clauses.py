@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from generation.language import nlp
 from generation.language.lexicon import CONTEXT_WORDS, DROPPED_ADVERBS, PERSONAL_PRONOUNS
 from generation.language.mentions import SUBJECTS, Mention
 from generation.language.nlp import Parse
@@ -38,7 +37,7 @@ MAX_ADJUNCT = 12
 class Writer:
     """Writes tokens again with anaphors replaced: `names` maps an anaphor to the name that stands for it.
 
-    `bound` are anaphors that stay as they are, because they go back to what the question asks for ("Who sold his farm").
+    `bound` are anaphors that stay as they are, as they go back to what the question asks for ("Who sold his farm").
     `resolved` are the heads of all anaphors: one that has no name here must not stand in a question.
     """
 

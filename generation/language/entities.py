@@ -107,8 +107,8 @@ def renewed(owner: Mapping[int, Entity]) -> dict[int, Entity]:
     fresh: dict[int, Entity] = {}
     for entity in owner.values():
         if id(entity) not in fresh:
-            told = (Counter(c) for c in (entity.kinds, entity.sure, entity.genders))
-            fresh[id(entity)] = Entity(entity.known, [], [], set(), *told)
+            kinds, sure, genders = Counter(entity.kinds), Counter(entity.sure), Counter(entity.genders)
+            fresh[id(entity)] = Entity(entity.known, kinds=kinds, sure=sure, genders=genders)
     return {head: fresh[id(entity)] for head, entity in owner.items()}
 
 

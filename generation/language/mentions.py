@@ -14,6 +14,7 @@ from generation.language.lexicon import (
     first_names,
     noun_kind,
 )
+from generation.language.name_spans import NO_NAMES, name_range
 from generation.language.nlp import Parse, trimmed
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 Form = Literal["name", "definite", "indefinite", "pronoun"]
 
 SUBJECTS = ("nsubj", "nsubjpass")
-_NO_NAMES = {"DATE", "TIME", "CARDINAL", "ORDINAL", "PERCENT", "MONEY", "QUANTITY", "NORP", "LANGUAGE"}
 _ENTITY_KINDS = {
     "PERSON": "person",
     "ORG": "org",
@@ -34,8 +34,6 @@ _ENTITY_KINDS = {
     "EVENT": "event",
     "PRODUCT": "thing",
 }
-_OPENING = ('"', "“", "``")
-_CLOSING = ('"', "”", "''")
 _OBJECTS = ("dobj", "dative", "attr", "oprd", "agent")
 
 
@@ -150,7 +148,7 @@ def _is_pleonastic(token: "Token") -> bool:
 
 
 def _is_name_head(token: "Token") -> bool:
-    if token.pos_ != "PROPN" or not token.text[:1].isupper() or token.ent_type_ in _NO_NAMES:
+    if token.pos_ != "PROPN" or not token.text[:1].isupper() or token.ent_type_ in NO_NAMES:
         return False
     if token.dep_ in ("compound", "nmod", "amod", "nummod"):
         return not (token.head.pos_ in ("PROPN", "NOUN", "ADJ", "ADP", "NUM") and token.head.i > token.i)
@@ -165,7 +163,7 @@ def _is_short_form(token: "Token") -> bool:
 
 
 def _name(parse: Parse, token: "Token", sentence: int) -> Mention:
-    start, end = _name_range(parse, token, sentence)
+    start, end = name_range(parse, token, sentence)
     words = tuple(t.lower_ for t in parse.doc[start:end] if not t.is_punct)
     words = words[1:] if words[0] in ("the", "a", "an") else words
     kind = _name_kind(words)
@@ -231,107 +229,6 @@ def _may_describe(noun: "Token", name: "Token") -> bool:
 
 def _before_of(words: tuple[str, ...]) -> tuple[str, ...]:
     return words[: words.index("of")] if "of" in words[1:] else words
-
-
-def _name_range(parse: Parse, token: "Token", sentence: int) -> tuple[int, int]:
-    """From the determiner or first capitalised left modifier to the head, widened to "of ..." and to its entity."""
-    first, last = parse.bounds[sentence]
-    doc = parse.doc
-    start = token.i
-    while start - 1 >= first and _joins_left(doc[start - 1], token):
-        start -= 1
-    start = _title_start(parse, start, first)
-    if start == token.i and token.lower_.rstrip(".") in ("inc", "ltd", "llc", "corp", "co", "plc"):
-        comma = int(start - 1 > first and doc[start - 1].text == ",")
-        start = _title_start(parse, start - comma, first - 1)  # "Barrel Store, Inc." may open its sentence
-    end = token.i + 1
-    if token.ent_type_ and token.ent_type_ not in _NO_NAMES:
-        opens, closes = _entity(parse, token)
-        if closes <= last and opens >= first and not any(t.pos_ in ("VERB", "AUX") for t in parse.words[opens:closes]):
-            start, end = min(start, opens), max(end, closes)
-    while end > token.i + 1 and (doc[end - 1].tag_ == "POS" or doc[end - 1].is_punct):
-        end -= 1
-    if end + 1 < last and doc[end].lower_ == "of" and doc[end].head.i in range(start, end):
-        end = _of_range(doc, end, last)
-    start = _first_of_pair(parse, start, token, first)
-    start = _title_before_colon(parse, start, first)
-    start, end = _quoted(parse, start, end, first, last)
-    if start - 1 >= first and doc[start - 1].lower_ == "the":
-        start -= 1
-    return start, end
-
-
-def _entity(parse: Parse, token: "Token") -> tuple[int, int]:
-    """The tokens of the named entity that `token` stands in."""
-    words = parse.words
-    start, end = token.i, token.i + 1
-    while words[start].ent_iob_ == "I" and start > 0:
-        start -= 1
-    while end < len(words) and words[end].ent_iob_ == "I":
-        end += 1
-    return start, end
-
-
-def _first_of_pair(parse: Parse, start: int, head: "Token", first: int) -> int:
-    """ "Family and" of "the Family and Medical Leave Act": what stands between "the" and a singular institution."""
-    doc = parse.doc
-    if start - 2 < first or doc[start - 1].lower_ not in ("and", "&") or noun_kind(head.lower_) not in ("law", "org"):
-        return start
-    begin = start - 2
-    while begin > first and doc[begin].text[:1].isupper() and doc[begin].lower_ not in ("the", "a"):
-        begin -= 1
-    capitalised = all(doc[i].text[:1].isupper() for i in range(begin + 1, start - 1)) and begin + 1 < start - 1
-    return begin + 1 if doc[begin].lower_ == "the" and capitalised else start
-
-
-def _title_before_colon(parse: Parse, start: int, first: int) -> int:
-    """ "Fantastic Beasts" in "Fantastic Beasts: The Secrets of Dumbledore": a title goes on after a colon."""
-    doc = parse.doc
-    colon = start - 1 - (start - 1 > first and doc[start - 1].lower_ in ("the", "a"))
-    if colon - 1 < first or doc[colon].text != ":" or doc[colon - 1].pos_ != "PROPN":
-        return start
-    begin = colon - 1
-    while begin - 1 >= first and doc[begin - 1].text[:1].isupper() and doc[begin - 1].pos_ in ("PROPN", "ADJ", "NUM"):
-        begin -= 1
-    return begin
-
-
-def _quoted(parse: Parse, start: int, end: int, first: int, last: int) -> tuple[int, int]:
-    """A name that opens a short quotation is the title that is quoted ("Jeanie with the Light Brown Hair")."""
-    if start - 1 < first or parse.doc[start - 1].text not in _OPENING:
-        return start, end
-    closing = next((i for i in range(end, min(end + 9, last)) if parse.doc[i].text in _CLOSING), None)
-    return (start, closing) if closing is not None else (start, end)
-
-
-def _title_start(parse: Parse, start: int, first: int) -> int:
-    """Further left over the capitalised words of a title ("Those Once Loyal"), but never a sentence's first."""
-    doc = parse.doc
-    while (
-        start - 1 > first
-        and doc[start - 1].text[:1].isupper()
-        and doc[start - 1].is_alpha
-        and doc[start - 1].pos_ != "VERB"
-    ):
-        start -= 1
-    return start
-
-
-def _joins_left(left: "Token", head: "Token") -> bool:
-    if not (left.text[:1].isupper() or left.text[:1].isdigit() or left.text == "-"):
-        return False
-    return left.dep_ in ("compound", "nmod", "amod", "nummod") and head.is_ancestor(left) and left.tag_ != "POS"
-
-
-def _of_range(doc, of: int, last: int) -> int:
-    """The end of "of the United States", "of 1976" after a capitalised head; `of` itself if no name follows."""
-    end = of + 1
-    if end < last and doc[end].lower_ == "the":
-        end += 1
-    named = end
-    while end < last and (doc[end].pos_ == "PROPN" or (doc[end].pos_ == "NUM" and doc[end].shape_ == "dddd")):
-        end += 1
-    return end if end > named else of
 
 
 def _name_kind(words: tuple[str, ...]) -> str:

@@ -218,7 +218,7 @@ class Phrasing:
         weight: float,
         wanted: Mention | None = None,
     ) -> Draft | None:
-        """The question in `words`, if it reads well and its answer stands alone; a `wanted` name is judged elsewhere."""
+        """The question in `words`, if it reads well and its answer stands alone (a `wanted` name always does)."""
         if not self._is_complete() or not weight:
             return None
         asked = [i for p in parts for i in p]
