@@ -6,8 +6,8 @@
     python -m benchmarks.rules --record READABLE        offer 100 candidates anew; write them for readers
     python -m benchmarks.rules --examples               write docs/embedded_default.md from the stored reading
 
-`rules_reading/candidates.jsonl` holds the candidates that were read, `verdicts.jsonl` beside it what each reader said
-({id, reader, is_quality, problems, is_grammatical, reason}), `coverage.json` how much was offered. Only a candidate that
+`rules_reading/candidates.jsonl` holds the candidates that were read, `verdicts.jsonl` beside it what a reader said
+({id, reader, is_quality, problems, is_grammatical, reason}), `coverage.json` how much was offered. Only what
 the checks and the embedded panel accept counts as offered, at most one a section.
 """
 
@@ -188,9 +188,9 @@ def examples(candidates: Sequence[Row], verdicts: Sequence[Row], wanted: int = 2
         if not v["is_quality"]:
             refused.setdefault(v["id"], v)
     yield "# The embedded default: twenty good pairs, twenty bad ones\n"
-    yield "Written by `python -m benchmarks.rules --examples` from the stored reading of candidates on the held-out texts"
-    yield "(`benchmarks/rules_reading`). Good means that all readers signed the pair, bad that one refused it. Words are"
-    yield "those of FreshWiki (Wikipedia, CC BY-SA 4.0), Quoref (CC BY 4.0) or our own articles; numbers are indices."
+    yield "Written by `python -m benchmarks.rules --examples` from the stored reading of candidates on held-out texts"
+    yield "(`benchmarks/rules_reading`). Good means that all readers signed the pair, bad that one refused it. Words"
+    yield "are those of FreshWiki (Wikipedia, CC BY-SA 4.0), Quoref (CC BY 4.0) or our own articles; numbers: indices."
     for title, rows in (
         ("Good", [c for c in candidates if c["id"] not in refused]),
         ("Bad", [c for c in candidates if c["id"] in refused]),

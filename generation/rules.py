@@ -178,7 +178,7 @@ class RuleGenerator:
             return "no sentence refers back to a name by 'it', 'he', 'she' or a phrase like 'the Act'"
         if unsure := candidates(section):
             return (
-                "sentences refer back to a name, but no question about them is sure enough to be offered; a confidence of "
-                f"{unsure[0].confidence:.2f} would allow a draft (--min-confidence)"
+                "sentences refer back to a name, but no question about them is sure enough to be offered; "
+                f"a minimum confidence of {unsure[0].confidence:.2f} would let a draft through"
             )
         return "sentences refer back to a name, but none of them states a plain fact that can be asked for"

@@ -99,6 +99,69 @@ async def test_nothing_sure_is_offered_where_a_reader_would_doubt(sentences):
     assert rules.RuleGenerator().candidates(passage(*sentences)) == []
 
 
+@pytest.mark.parametrize(
+    ("sentences", "question", "answer"),
+    [
+        ((ACT, "It was praised by printers in Ohio."), "Which act was praised by printers in Ohio?", None),
+        (
+            ("Mary Jones grew up in Boston.", "She founded a school for deaf children in 1921."),
+            "Who founded a school for deaf children in 1921?",
+            "Mary Jones",
+        ),
+        (
+            ("Senator Huey Long spoke in Baton Rouge.", "A doctor shot the senator in September 1935."),
+            "Who did a doctor shoot in September 1935?",
+            "Senator Huey Long",
+        ),
+        (
+            ("Mary Jones grew up in Boston.", "Her first novel sold 40,000 copies in Canada."),
+            "Whose first novel sold 40,000 copies in Canada?",
+            "Mary Jones",
+        ),
+    ],
+    ids=["which", "who", "object", "whose"],
+)
+async def test_what_a_mention_goes_back_to_is_asked_for(sentences, question, answer):
+    found = {c.candidate.question: c.candidate for c in rules.candidates(passage(*sentences))}
+    assert question in found, sorted(found)
+    assert found[question].answer == (answer or "Copyright Act of 1976")
+    assert found[question].required_sentence_indices == (0, 1)
+
+
+async def test_a_pronoun_for_what_is_asked_for_stays_a_pronoun():
+    section = passage("Fred Darby made lumber in Georgia.", "He sold his mill in Savannah to a bank in 1939.")
+    assert "Who sold his mill in Savannah to a bank in 1939?" in {
+        c.candidate.question for c in rules.candidates(section)
+    }
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ("Mary Jones met a plumber in Boston.", "He was late."),
+        ("Dr. Ann Lee trained Dr. Mary Jones in Boston.", "The doctor sold a clinic in Ohio in 1950."),
+    ],
+    ids=["no one fits", "two doctors"],
+)
+async def test_nobody_is_asked_for_where_nobody_fits_or_two_could_be_meant(sentences):
+    assert rules.RuleGenerator().candidates(passage(*sentences)) == []
+
+
+async def test_a_clause_told_by_the_way_is_asked_about():
+    section = passage("Mary Jones grew up in Boston.", "After she had left Ohio in 1921, the school closed.")
+    assert "When had Mary Jones left Ohio?" in {c.candidate.question for c in rules.candidates(section)}
+
+
+async def test_confidence_falls_with_each_doubt():
+    sure = rules.candidates(
+        passage("Mary Jones grew up in Boston.", "She founded a school for deaf children in 1921.")
+    )[0]
+    from generation.language import confidence
+
+    for doubt in ("far", "kind guessed", "left out", "doubtful link"):
+        assert confidence.of({**sure.traits, doubt: 1.0}) < confidence.of({**sure.traits, doubt: 0.0})
+
+
 async def test_the_same_passage_gives_the_same_candidates():
     again = passage(*(s.text for s in COPYRIGHT.sentences))
     assert rules.candidates(COPYRIGHT) == rules.candidates(again)
