@@ -1,6 +1,9 @@
 """The Space: browse the released questions, and generate some from a text of your own."""
 
 import os
+import signal
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 # gradio reads these when it is imported: nothing is counted, reported or looked up elsewhere.
@@ -9,6 +12,7 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 import gradio as gr
 
+from generation.review import keeping
 from space import api, browse, generate, theme
 from space import review as people
 from space.shelf import Shelf, load_shelf
@@ -18,11 +22,13 @@ MASTHEAD = """<header class="masthead"><h1>CRaQAn</h1>
 “the Act”.</p></header>"""
 
 
-def build_demo(shelf: Shelf | None = None, review: Path | None = None) -> gr.Blocks:
+def build_demo(
+    shelf: Shelf | None = None, review: Path | None = None, keep_review: Callable[[], None] = lambda: None
+) -> gr.Blocks:
     """The page, not yet launched.
 
     `shelf` holds the rows to browse, by default those of data/; `review` is the file of a review by people, if there is
-    one to take part in.
+    one to take part in, and `keep_review` is called after each change of it.
     """
     shelf = shelf or load_shelf()
     with gr.Blocks(
@@ -37,7 +43,7 @@ def build_demo(shelf: Shelf | None = None, review: Path | None = None) -> gr.Blo
             with gr.Tab("Generate", id="generate"):
                 generate.build()
             with gr.Tab("Review", id="review") as tab:
-                people.build(tab, review)
+                people.build(tab, review, keep_review)
         api.build(shelf)
     return demo
 
@@ -56,5 +62,12 @@ def launch(demo: gr.Blocks) -> None:
     )
 
 
+def main() -> None:
+    """The page as a Space runs it, with the review that the environment names, if it does."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # a Space that is stopped still sends its last votes
+    review, keep_review = keeping.from_environment()
+    launch(build_demo(review=review, keep_review=keep_review))
+
+
 if __name__ == "__main__":
-    launch(build_demo())
+    main()

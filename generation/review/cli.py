@@ -157,6 +157,18 @@ def import_(
         print(f"With them came {made.corrections} corrected pairs and {made.pairs} pairs.")
 
 
+@app.command()
+def pull(
+    review: Review,
+    repo: Annotated[str, typer.Argument(help="The private dataset repository that a Space keeps its review in.")],
+) -> None:
+    """Bring the votes that a Space has kept on the Hub into a file here, which is made if it is not there."""
+    from generation.review import keeping
+
+    store = keeping.restore(review, keeping.download(repo))
+    print(f"{review}: {len(store.pairs())} pairs, {len(store.votes())} votes.")
+
+
 def report(found: "Agreement") -> Iterator[str]:
     """Agreement in lines for a person; people by pseudonym."""
     yield f"{found.votes} first votes on {found.pairs} pairs, {found.changed} changed afterwards"

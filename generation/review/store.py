@@ -122,9 +122,7 @@ class Store:
     @property
     def policy(self) -> Policy:
         with self.reading() as db:
-            values: dict[str, Any] = json.loads(_setting(db, "policy"))
-        adjudicators, reviewers = tuple(values.pop("adjudicators")), tuple(values.pop("reviewers"))
-        return Policy(adjudicators=adjudicators, reviewers=reviewers, **values)
+            return policy_from(json.loads(_setting(db, "policy")))
 
     @property
     def guidelines(self) -> str:
@@ -153,6 +151,13 @@ class Store:
         """All votes ever given, in order."""
         with self.reading() as db:
             return votes_of(db)
+
+
+def policy_from(values: Mapping[str, Any]) -> Policy:
+    """A policy from its fields as JSON has them."""
+    rest = dict(values)
+    adjudicators, reviewers = tuple(rest.pop("adjudicators")), tuple(rest.pop("reviewers"))
+    return Policy(adjudicators=adjudicators, reviewers=reviewers, **rest)
 
 
 def names_of(db: sqlite3.Connection) -> dict[str, str]:

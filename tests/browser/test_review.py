@@ -195,6 +195,24 @@ def test_links_of_a_correction_are_edited_and_found_by_their_words(tmp_path, ope
     assert (antecedent["start"], antecedent["text"]) == (4, "Harbor Safety Act")
 
 
+def test_nothing_of_one_pairs_ballot_stays_for_the_next(shared_desk, open_page):
+    page = sign_in(open_page, shared_desk, "tidy")
+    press(page, "r 1 n")
+    page.keyboard.type("For this one only")
+    press(page, "Escape c Escape")
+    page.get_by_role("button", name="Take out").click()
+    page.get_by_role("button", name="Add one").click()
+    page.locator("[name=mention]").fill("Nothing")
+    page.locator("[name=answer]").fill("nothing")
+    vote(page, "Escape a")
+    expect(page.locator("[name=note]")).to_have_value("")
+    expect(page.get_by_role("button", name="Reject")).to_have_attribute("aria-pressed", "false")
+    expect(page.locator("[name=reason]:checked")).to_have_count(0)
+    press(page, "c")
+    expect(page.locator("[name=answer]")).to_have_value("two rafts")
+    expect(page.locator(".links li [name=mention]")).to_have_value("It")
+
+
 def test_the_guidelines_are_one_key_away_and_go_again(shared_desk, open_page):
     page = sign_in(open_page, shared_desk, "reader")
     press(page, "?")
