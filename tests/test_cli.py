@@ -59,10 +59,13 @@ def test_the_counts_of_a_run_are_those_of_its_files(demo):
     assert books["submitted"] == sum(books[s] for s in ("accepted", "rejected", "failed", "pending"))
 
 
-def test_an_abstention_says_why(demo):
-    out, _ = demo
+def test_an_abstention_says_why_and_a_lower_confidence_lets_drafts_through(demo, tmp_path):
+    out = tmp_path / "run"
+    done = craqan("generate", ARTICLE, "--out", out, "--min-confidence", "0.97")
+    assert done.returncode == 0, done.stderr
     reasons = [row["reason"] for row in lines(out / "rejected.jsonl") if not row["rounds"]]
     assert reasons and all(len(r.split()) > 5 for r in reasons)
+    assert counts(out)["accepted"] < counts(demo[0])["accepted"]
 
 
 def test_show_prints_question_answer_and_marks(demo):
