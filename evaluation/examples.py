@@ -6,14 +6,15 @@ reader can change what is right. `evaluation.adapters.load` brings files into th
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from evaluation.derivations import Triple
 
-from generation.errors import InputError
+from generation.errors import InputError, UsageError
 
 
 class ExampleError(InputError):
@@ -105,6 +106,16 @@ class ExampleSet:
     def text(self, place: Place) -> str:
         """What stands at `place`."""
         return self.documents[place.document].text[place.start : place.end]
+
+
+def limited(examples: ExampleSet, limit: int | None, seed: int) -> ExampleSet:
+    """So many of the questions, chosen by chance but always the same; the documents all stay."""
+    if limit is None or limit >= len(examples.examples):
+        return examples
+    if limit < 1:
+        raise UsageError("A limit is a number from 1.")
+    places = sorted(Random(seed).sample(range(len(examples.examples)), limit))
+    return replace(examples, examples=tuple(examples.examples[i] for i in places))
 
 
 def split(text: str, around: Sequence[Span] = ()) -> tuple[Span, ...]:

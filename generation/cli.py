@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.console import Console
 
+from evaluation import cli as evaluating
 from generation import __version__, proof_cli
 from generation.checks import CheckLevel
 from generation.errors import CraqanError, InputError, UsageError
@@ -254,6 +255,7 @@ def check(
 
 app.command()(proof_cli.prove)
 app.command()(proof_cli.audit)
+app.command()(evaluating.evaluate)
 
 
 @app.command()

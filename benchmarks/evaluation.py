@@ -1,0 +1,151 @@
+"""Chunkers, retrievers and a reader on our set and on Quoref, for docs/results.md.
+
+    python -m benchmarks.evaluation
+
+The same command again goes on where the last one stopped, and computes only what is new.
+Quoref's passages are drawn by chance until they hold as many words as our articles, so that a question has about as
+much to be confused with in either set. Embeddings are kept under runs/evaluation/cache.
+"""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from shutil import copyfile
+
+from evaluation import adapters, statistics, tables
+from evaluation.cells import write_whole
+from evaluation.examples import ExampleSet
+from evaluation.harness import Options, evaluate
+from evaluation.plots import best_retriever
+from evaluation.report import Compared, Results, distance_of, kind_of
+
+ROOT = Path(__file__).parents[1]
+QUOREF = ROOT.parent / "shared" / "data" / "quoref" / "quoref-dev-public.json"
+OUT = ROOT / "runs" / "evaluation"
+PAGE = ROOT / "docs" / "results.md"
+CHUNKERS = (
+    "sentences:1",
+    "sentences:3",
+    "tokens:50",
+    "tokens:100",
+    "tokens:200",
+    "coreference:100",
+    "contextual:100",
+    "sections",
+)
+RETRIEVERS = ("bm25", "dense", "hybrid")
+READ = 100
+"""Questions that the reader reads in each cell; it takes about 0.2 s for each."""
+
+
+def main() -> int:
+    """Evaluate both sets and write the page; 1 if Quoref is not there."""
+    ours = adapters.load(ROOT / "data")
+    found = {"ours": _evaluated(replace(ours, name="CRaQAn"), OUT / "ours")}
+    if QUOREF.exists():
+        quoref = sample(adapters.load(QUOREF), words(ours))
+        found["quoref"] = _evaluated(replace(quoref, name="Quoref (a part)"), OUT / "quoref")
+    write_whole(PAGE, page(found))
+    for name in found:
+        for plot in (OUT / name / "plots").glob("*.png"):
+            target = PAGE.parent / "results" / f"{name}-{plot.name}"
+            target.parent.mkdir(exist_ok=True)
+            copyfile(plot, target)
+    print(PAGE.read_text(encoding="utf-8"))
+    return 0 if "quoref" in found else 1
+
+
+def words(examples: ExampleSet) -> int:
+    return sum(len(d.text.split()) for d in examples.documents.values())
+
+
+def sample(examples: ExampleSet, budget: int) -> ExampleSet:
+    """Documents in an order by chance (seed 0) until `budget` words are there, with the questions on them."""
+    ids = sorted(examples.documents)
+    Random(0).shuffle(ids)
+    kept, total = {}, 0
+    for id in ids:
+        if total >= budget:
+            break
+        kept[id] = examples.documents[id]
+        total += len(kept[id].text.split())
+    asked = tuple(e for e in examples.examples if all(p.document in kept for p in (*e.context, *e.evidence)))
+    return replace(examples, documents=kept, examples=asked)
+
+
+def _evaluated(examples: ExampleSet, out: Path) -> Results:
+    options = Options(cache=OUT / "cache", reader_limit=READ)
+    say = lambda text: print(text, file=sys.stderr, flush=True)  # noqa: E731
+    return evaluate(examples, CHUNKERS, RETRIEVERS, ("extractive",), out=out, options=options, say=say)
+
+
+def page(found: dict[str, Results]) -> str:
+    """docs/results.md."""
+    ours = found["ours"]
+    parts = [
+        "# Results",
+        "Made by `python -m benchmarks.evaluation`; how each figure is defined stands in"
+        " [evaluation/ranking.py](../evaluation/ranking.py). Percentages; intervals are 95 % bootstrap intervals over"
+        f" passages, not over questions. whole@5: all required sentences are in the first five chunks. {ours.at_budget}:"
+        f" the same for as many of the first chunks as {ours.words} words hold, which large chunks cannot win by size.",
+    ]
+    for name, results in found.items():
+        parts += _of_set(name, results)
+    if "quoref" in found:
+        parts += ["## The two sets beside each other", _beside(ours, found["quoref"])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _of_set(name: str, results: Results) -> list[str]:
+    e = results.examples
+    retriever = best_retriever(results)
+    best = [c for c in results.retrieval if c.retriever == retriever]
+    parts = [
+        f"## {e.name}",
+        f"{len(e.examples):,} questions on {len(set(results.groups.values())):,} passages, {len(e.documents):,} documents,"
+        f" {words(e):,} words (digest {e.digest})." + (f" The set lacks: {'; '.join(e.lacks)}." if e.lacks else ""),
+        tables.chunks(results),
+        tables.retrieval(results),
+    ]
+    for what, of in (("sentences from the first to the last required one", distance_of), ("kind", kind_of)):
+        if split := tables.by(results, best, of):
+            parts += [f"{results.main} under {retriever} by {what}:", split]
+    parts += [
+        f"![whole-set recall against chunk size](results/{name}-size.png)",
+        f"![whole-set recall by distance](results/{name}-distance.png)",
+        "### Reader by rules",
+        tables.readers(results),
+        "### Differences",
+        tables.differences(results, [d for d in results.differences if _is_told(d)]),
+    ]
+    return parts
+
+
+def _is_told(compared: Compared) -> bool:
+    """Chunkers against the first, and retrievers against BM25; the reader's differences stand in results.json."""
+    return compared.what != "reader"
+
+
+def _beside(ours: Results, theirs: Results) -> str:
+    """One row a chunker and retriever, our mean minus Quoref's."""
+    at = {(c.chunker, c.retriever): c for c in theirs.retrieval}
+    pairs = [(c, at[c.chunker, c.retriever]) for c in ours.retrieval if (c.chunker, c.retriever) in at]
+    rows, ps = [], []
+    for a, b in pairs:
+        x, y = a.values(ours.main, ours.groups), b.values(theirs.main, theirs.groups)
+        d = statistics.unpaired(
+            list(x.values()), [ours.groups[i] for i in x], list(y.values()), [theirs.groups[i] for i in y]
+        )
+        rows.append((a.chunker, a.retriever, d))
+        ps.append(d.p)
+    header = ("chunker", "retriever", f"CRaQAn minus Quoref, {ours.main}", "p (Holm)")
+    lines = [
+        (c, r, f"{100 * d.difference:+.1f} [{100 * d.low:+.1f}, {100 * d.high:+.1f}]", tables.p_value(p))
+        for (c, r, d), p in zip(rows, statistics.holm(ps), strict=True)
+    ]
+    return tables.table(header, lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
