@@ -30,8 +30,8 @@ CHUNKERS = (
     "tokens:50",
     "tokens:100",
     "tokens:200",
-    "coreference:100",
-    "contextual:100",
+    "coref:100",
+    "contextual:tokens:100",
     "sections",
 )
 RETRIEVERS = ("bm25", "dense", "hybrid")
@@ -87,8 +87,9 @@ def page(found: dict[str, Results]) -> str:
         "# Results",
         "Made by `python -m benchmarks.evaluation`; how each figure is defined stands in"
         " [evaluation/ranking.py](../evaluation/ranking.py). Percentages; intervals are 95 % bootstrap intervals over"
-        f" passages, not over questions. whole@5: all required sentences are in the first five chunks. {ours.at_budget}:"
-        f" the same for as many of the first chunks as {ours.words} words hold, which large chunks cannot win by size.",
+        " passages, not over questions. whole@5: all required sentences are in the first five chunks."
+        f" {ours.at_budget}: the same for as many of the first chunks as {ours.words} words hold, which large chunks"
+        " cannot win by size.",
     ]
     for name, results in found.items():
         parts += _of_set(name, results)
@@ -103,8 +104,9 @@ def _of_set(name: str, results: Results) -> list[str]:
     best = [c for c in results.retrieval if c.retriever == retriever]
     parts = [
         f"## {e.name}",
-        f"{len(e.examples):,} questions on {len(set(results.groups.values())):,} passages, {len(e.documents):,} documents,"
-        f" {words(e):,} words (digest {e.digest})." + (f" The set lacks: {'; '.join(e.lacks)}." if e.lacks else ""),
+        f"{len(e.examples):,} questions on {len(set(results.groups.values())):,} passages, {len(e.documents):,}"
+        f" documents, {words(e):,} words (digest {e.digest})."
+        + (f" The set lacks: {'; '.join(e.lacks)}." if e.lacks else ""),
         tables.chunks(results),
         tables.retrieval(results),
     ]
