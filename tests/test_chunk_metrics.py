@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import chroma
 from evaluation import chunk_metrics as metrics
 from evaluation.chunkers import Chunk, Chunked
 from evaluation.examples import Document, Example, ExampleSet, Link, Place, Span
@@ -27,6 +28,15 @@ def test_scores_agree_with_chromas_evaluation():
             ours = {"precision_omega": omega.score, "highlighted_chunks": omega.touched, **found._asdict()}
             for name, official in case["official"].items():
                 assert ours[name] == pytest.approx(official[number], abs=1e-9), (case["id"], name)
+
+
+@pytest.mark.skipif(not chroma.FOLDER.exists(), reason="needs Chroma's corpora in ../shared/data")
+@pytest.mark.parametrize("name", ["tokens:800:400", "recursive:200"])
+def test_the_published_precision_omega_is_reproduced(name, capsys):
+    documents = {path.stem: chroma._document(path) for path in chroma.FOLDER.glob("*.md")}
+    questions = chroma._questions(chroma.FOLDER / "questions_df.csv")
+    assert len(questions) == 472
+    assert chroma._row(name, documents, questions) == chroma.PUBLISHED[name]
 
 
 def test_omega_counts_a_chunk_that_only_meets_the_reference():
