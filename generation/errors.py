@@ -23,6 +23,7 @@
          +- RateLimitError       429 after all retries
          +- ServerError          5xx, or no chat completion, after all retries
          +- ConnectError         no connection, or it broke
+         |   +- CertificateError the server's certificate is not trusted
          +- ModelTimeoutError    no answer in time
          +- RefusalError         the model declined to answer
          +- ContentFilterError   the server's filter stopped the answer
@@ -150,6 +151,10 @@ class ServerError(ModelError):
 
 class ConnectError(ModelError):
     """The connection could not be made, or broke."""
+
+
+class CertificateError(ConnectError):
+    """The server's certificate is not trusted: asking again does not help."""
 
 
 class ModelTimeoutError(ModelError):

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from generation.client.dialect import Dialect, canonical
+from generation.client.environment import proxy_for
 from generation.client.replies import error_of, read_body, usable
 from generation.client.replies import read_json as read_json
-from generation.client.transport import AiohttpTransport, ClientTransport, Key, Transport, endpoint, find_key, proxy_for
+from generation.client.transport import AiohttpTransport, ClientTransport, Key, Transport, endpoint, find_key
 from generation.client.wire import WireTransport
 from generation.errors import (
+    CertificateError,
     ConnectError,
     ModelError,
     ModelTimeoutError,
@@ -202,7 +204,7 @@ def pause(error: ModelError, attempt: int, backoff: float = 0.5) -> float | None
     A wait that the server asked for is kept to, with a little jitter on top; one beyond LONGEST_WAIT is not begun.
     A time-out is asked again once only: the next one costs as much.
     """
-    if not isinstance(error, RETRIED):
+    if not isinstance(error, RETRIED) or isinstance(error, CertificateError):
         return None
     if isinstance(error, ModelTimeoutError) and attempt >= 1:
         return None

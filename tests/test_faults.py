@@ -274,7 +274,9 @@ def test_a_fault_of_one_section_is_its_own_and_is_named(name, corpus, unbroken, 
         run.assert_books(submitted=SECTIONS, accepted=SECTIONS - 1, failed=1)
         assert run.failures[0].startswith(f"{kind}: ")
         assert run.summary["failures"] == {kind: 1} and f"Failed for: {kind} 1" in run.printed.getvalue()
-        assert len(run.calls) == CALLS - 5 + asked
+        # a reset on a kept connection looks as if the server had not taken the request, which then goes out once more
+        most = 2 * asked if "reset" in name else asked
+        assert CALLS - 5 + asked <= len(run.calls) <= CALLS - 5 + most
         assert run.pairs == [row for row in unbroken.pairs if row["article_title"] != "Title 3"]
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from generation.client.rates import Rate, named_wait
 from generation.errors import (
     AuthError,
+    CertificateError,
     CircuitError,
     ConnectError,
     ModelError,
@@ -248,7 +249,7 @@ class Admission:
         return None
 
     def _is_hopeless(self, error: ModelError) -> bool:
-        if isinstance(error, AuthError) and error.status != 403:
+        if isinstance(error, CertificateError) or (isinstance(error, AuthError) and error.status != 403):
             return True
         if not isinstance(error, AuthError | RequestError) or error.status not in (403, 404):
             return False

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from generation.client.batch_lines import ENDPOINT, Line
+from generation.client.failures import lost, too_late
 from generation.client.replies import error_of
-from generation.client.transport import AiohttpTransport, no_answer, no_connection
-from generation.errors import ConnectError, ModelTimeoutError, ReplyError, RequestError, ServerError
+from generation.client.transport import AiohttpTransport
+from generation.errors import ReplyError, RequestError, ServerError
 
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _SLOWEST = 50_000  # bytes per second; a file that moves more slowly is not waited for
@@ -139,9 +140,9 @@ class BatchTransport(AiohttpTransport):
         try:
             yield
         except TimeoutError:
-            raise ModelTimeoutError(no_answer(self.host, self.timeout)) from None
+            raise too_late(self.host, self.timeout) from None
         except (aiohttp.ClientError, OSError) as error:
-            raise ConnectError(no_connection(self.host, self.key.hidden_in(str(error)), error)) from None
+            raise lost(self.url, self.key.hidden_in(str(error)), error) from None
 
     def _line(self, line: bytes, file_id: str) -> tuple[str, Line]:
         try:

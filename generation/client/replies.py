@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from generation.client.transport import one_line, retry_after
+from generation.client.failures import one_line
+from generation.client.transport import retry_after
 from generation.errors import (
     AuthError,
     ContentFilterError,

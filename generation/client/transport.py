@@ -9,18 +9,18 @@ stay in force.
 import asyncio
 import json
 import os
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, urlsplit
 
 from generation import __version__
-from generation.errors import ConnectError, ModelTimeoutError, NoKeyError, UsageError
+from generation.client.environment import is_loopback, proxy_for, trusted
+from generation.client.failures import lost, too_late
+from generation.errors import NoKeyError, UsageError
 
 if TYPE_CHECKING:
     import aiohttp
@@ -118,15 +118,6 @@ def find_key(url: str, api_key: str | None = None) -> Key:
     return key
 
 
-def is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 class AiohttpTransport:
     """The way through a proxy: one aiohttp session per event loop, no limit on connections (the caller decides)."""
 
@@ -147,9 +138,9 @@ class AiohttpTransport:
                 body = await response.read()
                 return Answered(response.status, response.headers, body.decode("utf-8", "replace"))
         except TimeoutError:
-            raise ModelTimeoutError(no_answer(self.host, self.timeout)) from None
+            raise too_late(self.host, self.timeout) from None
         except (aiohttp.ClientError, OSError) as error:
-            raise ConnectError(no_connection(self.host, self.key.hidden_in(str(error)), error)) from None
+            raise lost(self.url, self.key.hidden_in(str(error)), error) from None
 
     def _here(self) -> "aiohttp.ClientSession":
         """The session of the running loop; one that belongs to a finished loop is let go."""
@@ -164,15 +155,21 @@ class AiohttpTransport:
 
         self._target = URL(self.url + "/chat/completions")
         headers = {"Content-Type": "application/json", "User-Agent": f"craqan/{__version__}"}
-        if self.key:
-            headers["Authorization"] = f"Bearer {self.key}"
+        tls = trusted() if self.url.startswith("https:") else True
         return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60, ttl_dns_cache=300),
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60, ttl_dns_cache=300, ssl=tls),
             timeout=aiohttp.ClientTimeout(total=self.timeout),  # total: a slow drip of bytes is no progress
             headers=headers,
             proxy=proxy_for(self.url),
+            middlewares=(self._with_key,),
             cookie_jar=aiohttp.DummyCookieJar(),
         )
+
+    async def _with_key(self, request: Any, send: Any) -> Any:
+        """Sign what goes to the server; a header of the session would go to the proxy too, in the clear."""
+        if self.key:
+            request.headers["Authorization"] = f"Bearer {self.key}"
+        return await send(request)
 
     def apart(self) -> "AiohttpTransport":
         """The same endpoint, with connections of its own."""
@@ -211,10 +208,10 @@ class ClientTransport:
         except openai.APIStatusError as error:
             response = error.response
         except (openai.APITimeoutError, TimeoutError):
-            raise ModelTimeoutError(no_answer(self.host, self.timeout)) from None
+            raise too_late(self.host, self.timeout) from None
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
-            raise ConnectError(no_connection(self.host, self.key.hidden_in(str(cause)), cause)) from None
+            raise lost(self.url, self.key.hidden_in(str(cause)), cause) from None
         return Answered(response.status_code, response.headers, response.text)
 
     def apart(self) -> "ClientTransport":
@@ -254,34 +251,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def no_answer(host: str, timeout: float) -> str:
-    return f"{host} gave no whole answer within {timeout:g} s: raise the time-out or ask fewer calls at a time."
-
-
-def no_connection(host: str, detail: str, error: BaseException) -> str:
-    import aiohttp
-
-    reason = one_line(detail)[:200] or type(error).__name__
-    if isinstance(error, aiohttp.ClientPayloadError | aiohttp.ClientResponseError):
-        return f"The answer of {host} broke off or is no HTTP ({reason}): try again later, or look at what is there."
-    return f"No connection to {host} ({reason}): is the server running, and the address right?"
-
-
-def one_line(text: str) -> str:
-    """A foreign text on one line, control and format characters replaced."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
-
-
 def _seconds(timeout: Any) -> float:
     """A client's time-out in seconds; the openai package takes a number, None, or a record with `read`."""
     seconds = getattr(timeout, "read", timeout)
     return float(seconds) if isinstance(seconds, int | float) else 600.0
-
-
-def proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for `url`, as curl and the openai package would use it."""
-    parts = urlsplit(url)
-    if is_loopback(parts.hostname or "") or urllib.request.proxy_bypass(parts.netloc):
-        return None
-    proxies = urllib.request.getproxies()
-    return proxies.get(parts.scheme) or proxies.get("all")

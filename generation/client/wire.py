@@ -14,14 +14,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from generation import __version__
-from generation.client.transport import Answered, Key, encoded, no_answer, no_connection
-from generation.errors import ConnectError, ModelTimeoutError
+from generation.client.environment import trusted
+from generation.client.failures import lost, too_late
+from generation.client.transport import Answered, Key, encoded
 
 MOST_BYTES = 64_000_000
 """An answer that is larger is no chat completion."""
 _MOST_HEAD = 100_000  # bytes of all headers
 _IDLE_S = 30.0  # a connection that rested longer may have been dropped on the way, without a word
 _ADDRESS_S = 300.0  # how long a name's addresses are believed
+_CLOSING_S = 1.0  # a connection that ends within it, without a byte, was closed before the request came
 _STAGGER_S = 0.25  # between two addresses of one name (RFC 8305)
 
 
@@ -53,9 +55,9 @@ class WireTransport:
         try:
             return await pool.post(encoded(payload), loop.time() + self.timeout)
         except TimeoutError:
-            raise ModelTimeoutError(no_answer(self.host, self.timeout)) from None
+            raise too_late(self.host, self.timeout) from None
         except OSError as error:
-            raise ConnectError(no_connection(self.host, self.key.hidden_in(str(error)), error)) from None
+            raise lost(self.url, self.key.hidden_in(str(error)), error) from None
 
     def apart(self) -> "WireTransport":
         """The same endpoint, with connections of its own."""
@@ -82,7 +84,7 @@ class _Pool:
         self._addresses: list[Any] = []
         self._asked_at = 0.0
         self._lookup = asyncio.Lock()
-        self._tls = _tls() if self.is_tls else None
+        self._tls = trusted() if self.is_tls else None
         authority = target.raw_authority.rpartition("@")[2]
         lines = [
             f"POST {target.raw_path_qs} HTTP/1.1",
@@ -97,14 +99,29 @@ class _Pool:
         self._head = "\r\n".join(lines).encode("latin-1")
 
     async def post(self, body: bytes, deadline: float) -> Answered:
-        """One request and its answer, whole before `deadline`; raises TimeoutError or OSError."""
-        connection = self._rested()
-        if connection is None:
-            async with asyncio.timeout_at(deadline):
-                connection = await self._connect()
+        """One request and its answer, whole before `deadline`; raises TimeoutError or OSError.
+
+        A server may close a connection that rests just as a request goes out on it. Such a request was not taken, and
+        goes out once more, on a new connection: this is no fault of the server's, and is not counted as one.
+        """
+        request = b"%b%d\r\n\r\n%b" % (self._head, len(body), body)
+        if (rested := self._rested()) is not None:
+            asked_at = time.monotonic()
+            try:
+                return await self._exchange(rested, request, deadline)
+            except TimeoutError:
+                raise
+            except OSError:
+                if rested.has_heard or time.monotonic() - asked_at > _CLOSING_S:
+                    raise
+        async with asyncio.timeout_at(deadline):
+            connection = await self._connect()
+        return await self._exchange(connection, request, deadline)
+
+    async def _exchange(self, connection: "_Connection", request: bytes, deadline: float) -> Answered:
         self.at_work.add(connection)
         try:
-            return await connection.ask(b"%b%d\r\n\r\n%b" % (self._head, len(body), body), deadline)
+            return await connection.ask(request, deadline)
         finally:
             self.at_work.discard(connection)
             if connection.is_reusable:
@@ -156,6 +173,7 @@ class _Connection(asyncio.Protocol):
 
     def __init__(self) -> None:
         self.is_reusable = False
+        self.has_heard = False
         self.rests_since = 0.0
         self._transport: Any = None
         self._parser: Any = None
@@ -165,7 +183,7 @@ class _Connection(asyncio.Protocol):
     async def ask(self, request: bytes, deadline: float) -> Answered:
         """Send a whole request and wait for the whole answer; after a failure the connection is of no use."""
         loop = asyncio.get_running_loop()
-        self.is_reusable = False
+        self.is_reusable = self.has_heard = False
         self._begin()
         self._answer = loop.create_future()
         timer = loop.call_at(deadline, self._fail, TimeoutError())
@@ -193,6 +211,7 @@ class _Connection(asyncio.Protocol):
 
         if self._answer is None:  # nobody asked
             return self.drop()
+        self.has_heard = True
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
@@ -282,11 +301,3 @@ def _plain(body: bytes, encoding: str) -> bytes:
     if not unpacking.eof:
         raise Broken("it breaks off or is too large")
     return plain
-
-
-def _tls() -> Any:
-    import ssl
-
-    context = ssl.create_default_context()
-    context.set_alpn_protocols(["http/1.1"])
-    return context
