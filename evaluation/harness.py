@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation import adapters, chunk_metrics, chunkers
 from evaluation.cells import Cell, Shelf
+from evaluation.embedders import DEFAULT
 from evaluation.examples import Example, ExampleSet, limited
 from evaluation.ranking import FAILURE_K, WORDS, Corpus, measure
 from evaluation.retrieval import Index, Retriever, Tools, retriever_of
@@ -120,7 +121,7 @@ class Work:
             raise UsageError("Nothing to evaluate: name at least one chunker or one reader.")
         if bool(chunker_names) != bool(retrievers):
             raise UsageError("Chunkers and retrievers go together: name at least one of each, or none of either.")
-        self.chunkers = [chunkers.make(given) for given in _unique(chunker_names)]
+        self.chunkers = [self._chunker(given) for given in _unique(chunker_names)]
         self.retrievers = [retriever_of(r, self.tools) if isinstance(r, str) else r for r in _unique(retrievers)]
         self.shelf = Shelf(out / "rows" if out else None)
         self.scored = [e for e in self.examples.examples if e.evidence]
@@ -188,6 +189,12 @@ class Work:
     def _row(self, corpus: Corpus, example: Example, ranked: list[int]) -> dict[str, Any]:
         measures = measure(corpus, ranked, example.evidence, self.ks, self.options.words)
         return {"id": example.id, **measures, "ranked": ranked[: max(self.options.reader_k, FAILURE_K)]}
+
+    def _chunker(self, given: Any) -> chunkers.Chunker:
+        """The chunker of that name; one by meaning shares the kept embeddings."""
+        by_meaning = isinstance(given, str) and any(kind in given for kind in ("semantic", "cluster"))
+        embedder = self.tools.embedder(DEFAULT) if by_meaning else None
+        return chunkers.make(given, embedder=embedder, examples=self.examples)
 
     def _settings(self) -> dict[str, Any]:
         """All that the figures depend on, without keys and clients."""

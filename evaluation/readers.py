@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evaluation.chunking.chunk import Chunk
 
 MOST_QUESTIONS = 4
+_RESYNC = 12  # characters that tell where the text goes on after an addition
 TEMPERATURE = 0.0
 NAMES = ("extractive", "visconde")
 OPTIONS = ("static", "dynamic", "zero", "whole")
@@ -144,22 +145,31 @@ def score(examples: ExampleSet, example: Example, answered: Answered) -> ReadSco
 
 
 def shown_chunk(documents: Mapping[str, Document], chunk: "Chunk") -> Shown:
-    """A chunk with its sentences, or parts of them, marked; what a chunker put before its text comes first."""
+    """A chunk with its sentences, or parts of them, marked; what a chunker put in stays where it put it."""
     document = documents[chunk.document]
     own = document.text[chunk.start : chunk.end]
     pieces = _pieces(document, chunk.place)
     if chunk.text == own:
-        return Shown(document.title, pieces)
-    if chunk.text.endswith(own):
-        return Shown(document.title, (Piece(chunk.text[: -len(own)].strip(), None), *pieces))
-    return Shown(document.title, (Piece(chunk.text, None), *pieces))
+        return Shown(document.title, tuple(Piece(p.text.strip(), p.fact) for p in pieces if p.text.strip()))
+    places = _places(own, chunk.text)
+    if places is None:  # a text that does not hold the document's own in order
+        return Shown(document.title, (Piece(chunk.text, None),))
+    cuts, at = [0], 0
+    for piece in pieces[:-1]:
+        at += len(piece.text)
+        cuts.append(places[at])
+    texts = (chunk.text[a:b].strip() for a, b in zip(cuts, [*cuts[1:], len(chunk.text)], strict=True))
+    return Shown(document.title, tuple(Piece(t, p.fact) for t, p in zip(texts, pieces, strict=True) if t))
 
 
 def shown_context(examples: ExampleSet, example: Example) -> list[Shown]:
     """The context that comes with the question, one Shown a place."""
-    return [
-        Shown(examples.documents[p.document].title, _pieces(examples.documents[p.document], p)) for p in example.context
-    ]
+    found = []
+    for place in example.context:
+        document = examples.documents[place.document]
+        pieces = (Piece(p.text.strip(), p.fact) for p in _pieces(document, place))
+        found.append(Shown(document.title, tuple(p for p in pieces if p.text)))
+    return found
 
 
 def in_reading_order(shown: Sequence[Shown]) -> list[Piece]:
@@ -181,17 +191,29 @@ def in_reading_order(shown: Sequence[Shown]) -> list[Piece]:
     return [piece for _, piece in sorted(kept.items(), key=order)]
 
 
-def _pieces(document: Document, place: Place) -> tuple[Piece, ...]:
-    """The text at `place` cut at sentence ends; what stands between sentences (a heading) is a piece of its own."""
+def _pieces(document: Document, place: Place) -> list[Piece]:
+    """All text at `place` cut at sentence ends; what stands between sentences (a heading) is a piece of its own."""
     pieces, at = [], place.start
     for index, span in enumerate(document.sentences):
         start, end = max(span.start, place.start), min(span.end, place.end)
         if start >= end:
             continue
-        pieces += [(document.text[at:start], None), (document.text[start:end], (document.id, index))]
+        pieces += [Piece(document.text[at:start], None), Piece(document.text[start:end], (document.id, index))]
         at = end
-    pieces.append((document.text[at : place.end], None))
-    return tuple(Piece(text.strip(), fact) for text, fact in pieces if text.strip())
+    return [*pieces, Piece(document.text[at : place.end], None)]
+
+
+def _places(own: str, text: str) -> list[int] | None:
+    """Where each character of `own`, and its end, stands in `text`, which has additions; None if it does not."""
+    places, at = [], 0
+    for index, character in enumerate(own):
+        if text[at : at + 1] != character:
+            at = text.find(own[index : index + _RESYNC], at)
+            if at < 0:
+                return None
+        places.append(at)
+        at += 1
+    return [*places, len(text)]
 
 
 def _labelled(number: int, shown: Shown, labels: dict[str, Piece]) -> dict[str, Any]:

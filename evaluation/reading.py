@@ -54,6 +54,7 @@ class Desk:
         self._runner = asyncio.Runner(loop_factory=new_loop)
         self._stack = AsyncExitStack()
         self._line: Line | None = None
+        self._chats: dict[str, Scoped | None] = {}
 
     def __enter__(self) -> Self:
         self._runner.__enter__()
@@ -105,6 +106,7 @@ class Desk:
         cell.rows = {id: row for id, row in self.shelf.read(key).items() if id in ids}
         wanting = [e for e in examples if e.id not in cell.rows]
         started = time.monotonic()
+        self._chats = {e.id: self._chat(e) for e in wanting}  # one a question, so that all its calls are counted
         if wanting:
             contexts = shown(wanting)
             self._runner.run(self._all(cell, key, reader, [e for e in wanting if e.id in contexts], contexts))
@@ -140,7 +142,7 @@ class Desk:
 
         async def one(example: Example) -> tuple[str, ...]:
             try:
-                return await reader.questions(example.question, self._chat(example))
+                return await reader.questions(example.question, self._chats[example.id])
             except CircuitError:
                 raise
             except ModelError as error:
@@ -162,7 +164,7 @@ class Desk:
 
         async def one(example: Example) -> None:
             nonlocal told
-            chat = self._chat(example)
+            chat = self._chats[example.id]
             try:
                 answered = await reader.read(example, contexts[example.id], chat)
             except CircuitError:
@@ -183,7 +185,8 @@ class Desk:
         usage = sum(chat.usage.values(), Usage()) if chat else Usage()
         scored = readers.score(self.examples, example, answered)._asdict()
         dollars = {"usd": self.price.of(usage)} if self.price else {}
-        return {"id": example.id, **scored, **asdict(answered), "usage": asdict(usage), **dollars}
+        said = asdict(answered) | {"cited": [list(fact) for fact in answered.cited]}  # as JSON gives it back
+        return {"id": example.id, **scored, **said, "usage": asdict(usage), **dollars}
 
     def _chat(self, example: Example) -> Scoped | None:
         chat: Chat | None = self.options.chat or (self._line.chat if self._line else None)
