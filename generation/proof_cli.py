@@ -58,7 +58,7 @@ def prove(
     from generation.proving.file import default_folder, matrix, prove_file
     from generation.proving.setup import Proving
     from generation.running.budget import from_flag
-    from generation.running.session import Limits
+    from generation.running.settings import Limits
 
     folder = out or default_folder(file)
     done = prove_file(

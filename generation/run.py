@@ -44,6 +44,12 @@ class Ledger:
     def pending(self) -> int:
         return self.submitted - sum(self.counts[s] for s in FINISHED)
 
+    @property
+    def tokens_per_accepted(self) -> int | None:
+        """Prompt and completion tokens of all roles and sections, for each accepted pair; None without any."""
+        total, accepted = sum(self.usage.values(), Usage()), self.counts["accepted"]
+        return round((total.prompt_tokens + total.completion_tokens) / accepted) if accepted else None
+
     def add(self, outcome: Outcome) -> None:
         """Enter an outcome; a pending one is known by its tokens only."""
         if outcome.status in FINISHED:

@@ -24,7 +24,7 @@ from generation.running.folder import outcome_row
 from generation.running.pipeline import model_cast
 from generation.running.ray_engine import Crew
 from generation.running.ray_worker import Share, Worker
-from generation.running.session import Cast, Limits
+from generation.running.settings import Cast, Limits
 from generation.running.table import Table
 from tests.helpers import ScriptedGenerator, ScriptedReviewer, candidate_of, section_of
 from tests.model_server import ModelServer, failing
@@ -213,7 +213,8 @@ async def test_a_worker_at_work_hears_of_a_lost_ones_journal(tmp_path):
     with ModelServer(script) as server:
         cast = replace(cast, base_url=server.url)
         one, other = (
-            Worker(cast, options, Share(2, None, None, 60.0), None, tmp_path / f"journal-{n}.sqlite") for n in (1, 2)
+            Worker(cast, options, Share(2, None, None, 60.0, 120.0, 0.5), None, tmp_path / f"journal-{n}.sqlite")
+            for n in (1, 2)
         )
         lost = (await one.work(0, sections, [])).outcomes
         await one.close()
@@ -222,6 +223,17 @@ async def test_a_worker_at_work_hears_of_a_lost_ones_journal(tmp_path):
         redone = await other.work(0, sections, [tmp_path / "journal-1.sqlite"])
         await other.close()
         assert redone.outcomes == lost and len(server.requests) == sent
+
+
+async def test_a_worker_is_as_patient_as_its_run(tmp_path):
+    share = Share.of(Limits(concurrency=4, patience=0.3, backoff=0.01), 2, 0)
+    with ModelServer(lambda request: failing(503)) as server:
+        cast = replace(model_cast("m", ""), base_url=server.url)
+        worker = Worker(cast, {"check_level": "none"}, share, None, tmp_path / "journal-1.sqlite")
+        async with asyncio.timeout(5):
+            report = await worker.work(0, [section_of(id="first/0")], [])
+        await worker.close()
+    assert "no call was answered" in report.stopped and [o.status for o in report.outcomes] == ["pending"]
 
 
 @pytest.mark.ray

@@ -1,7 +1,7 @@
 """Files, folders, globs, JSONL and datasets -> articles, one at a time; what cannot be read becomes a Skipped."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,6 +69,36 @@ def read_source(address: str, max_bytes: int = MAX_BYTES, column: str = "text") 
         yield Skipped(address, _why_no_file(address))
     for path in files:
         yield from _file(path, max_bytes, column)
+
+
+def count_articles(addresses: Sequence[str]) -> int | None:
+    """How many articles `read_source` will find there, readable or not, without reading them; None if it cannot tell.
+
+    Lines are counted in JSONL files, and nothing is fetched.
+    """
+    total = 0
+    for address in addresses:
+        if "://" in address:
+            return None
+        paths = [] if address.startswith(WIKIPEDIA) else _files(address)
+        counts = [_count_in(path) for path in paths]
+        if None in counts:
+            return None
+        total += sum(filter(None, counts)) if paths else 1
+    return total
+
+
+def _count_in(path: Path) -> int | None:
+    kind = _KINDS.get(path.suffix.lower())
+    if kind in ("parquet", "csv"):
+        return None
+    if kind != "jsonl":
+        return 1
+    try:
+        with path.open("rb") as file:
+            return sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 20), b""))
+    except OSError:
+        return 1  # a source that cannot be read is skipped as a whole
 
 
 def _wikipedia(title: str) -> Found | Skipped:

@@ -22,7 +22,8 @@ from generation.records import Candidate, Outcome, Proof, Round, Section
 from generation.run import make_recipe
 from generation.running.folder import Resume, RunFolder
 from generation.running.forecast import forecast
-from generation.running.session import Cast, Limits, Session
+from generation.running.session import Session
+from generation.running.settings import Cast, Limits
 
 DEFAULT_LIMITS = Limits()
 

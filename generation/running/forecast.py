@@ -7,7 +7,7 @@ from generation.prompts import Prompt, as_data
 from generation.proof import contexts
 from generation.records import Candidate, Section, Usage
 from generation.running.budget import Tariff
-from generation.running.session import Cast
+from generation.running.settings import Cast
 
 ROUNDS = 1.5
 """Rounds a section, by experience with strong models; the most is six."""

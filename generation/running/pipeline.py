@@ -22,7 +22,8 @@ from generation.running.folder import Resume, RunFolder
 from generation.running.forecast import forecast
 from generation.running.novelty import Novelty
 from generation.running.progress import report
-from generation.running.session import Cast, Cluster, Limits, Session
+from generation.running.session import Session
+from generation.running.settings import Cast, Cluster, Limits
 from generation.segment import DEFAULT_SEGMENTER, segment_with_model, segmenter_name
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def generate(
     names = (cast.generator_name, cast.reviewer_name)
     recipe = make_recipe(cast.generator, cast.reviewers, check_level, *names, cast.prover)
     with RunFolder(out, recipe, settings, resume, _table(parquet)) as folder:
-        session.work(chosen, folder, skipped)
+        session.work(chosen, folder, skipped, inputs)
     report(console, out, session, skipped)
     if session.failure:
         raise session.failure

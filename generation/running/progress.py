@@ -1,7 +1,7 @@
 """What a person sees of a run while it goes on: a live line on a terminal, plain lines elsewhere."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from generation.records import Usage
 from generation.run import FINISHED, Ledger
+from generation.running.outlook import Outlook, in_words
 from generation.running.show import harmless
 
 if TYPE_CHECKING:
@@ -27,11 +28,15 @@ SHOWN = 10
 
 
 class Progress:
-    """Shows a Ledger: redrawn four times a second on a terminal, else one line every EVERY seconds."""
+    """Shows a Ledger: redrawn four times a second on a terminal, else one line every EVERY seconds.
 
-    def __init__(self, console: Console, ledger: Ledger):
+    `outlook` says how long it will still take.
+    """
+
+    def __init__(self, console: Console, ledger: Ledger, outlook: Outlook):
         self._console = console
         self._ledger = ledger
+        self._outlook = outlook
         self._started = self._printed = time.monotonic()
         self._admission: Admission | BatchChat | Crew | None = None
         self._live = Live(console=console, get_renderable=self._line, transient=True, refresh_per_second=4)
@@ -54,6 +59,7 @@ class Progress:
     def moved(self) -> None:
         """Say that the ledger has changed."""
         now = time.monotonic()
+        self._outlook.look()
         if not self._console.is_terminal and now - self._printed >= EVERY:
             self._printed = now
             self._console.print(self._line(), soft_wrap=True)
@@ -76,7 +82,28 @@ class Progress:
             parts.append(f"{self._admission.in_flight} in flight")
         finished = books.submitted - books.pending
         rate = f", {60 * finished / seconds:.0f} a minute" if finished and seconds > 1 else ""
-        return Text(" · ".join([*parts, f"{seconds:.0f} s{rate}"]))
+        left = self._outlook.left()
+        ahead = [] if left is None or not books.pending else [f"about {in_words(left)} left"]
+        return Text(" · ".join([*parts, f"{in_words(seconds)}{rate}", *ahead]))
+
+
+def _say_usage(say: Callable[[str], None], session: "Session") -> None:
+    """Calls, tokens and money by role, and the tokens of an accepted pair; nothing where no model was asked."""
+    usage, cost = session.books.usage, session.cost()
+    asked = {role: used for role, used in sorted(usage.items()) if used.calls}
+    if not asked:
+        return
+    for role, used in asked.items():
+        dollars = f", ${cost['usd_by_role'][role]:.4f}" if cost else ""
+        say(f"  {role}: {_tokens(used)}{dollars}")
+    each = session.books.tokens_per_accepted
+    a_pair = "" if each is None else f"; {each:,} tokens an accepted pair"
+    say(f"Asked: {_tokens(sum(asked.values(), Usage()))}{a_pair}")
+
+
+def _tokens(usage: Usage) -> str:
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    return f"{usage.calls:,} calls, {usage.prompt_tokens:,} tokens in{cached}, {usage.completion_tokens:,} out"
 
 
 def report(console: Console, out: Path, session: "Session", skipped: Sequence[object]) -> None:
@@ -94,8 +121,9 @@ def report(console: Console, out: Path, session: "Session", skipped: Sequence[ob
     if books.failures:
         say(f"Failed for: {', '.join(f'{kind} {n}' for kind, n in books.failures.most_common(SHOWN))}")
         say(f"The first that failed: {books.first_failure}")
+    _say_usage(say, session)
     if cost := session.cost():
-        each = f", ${cost['usd_per_accepted']:.4f} a pair" if cost["usd_per_accepted"] is not None else ""
+        each = f", ${cost['usd_per_accepted']:.4f} an accepted pair" if cost["usd_per_accepted"] is not None else ""
         say(f"Cost: ${cost['usd']:.4f}{each} (prices: {cost['prices']['source']})")
     for item in skipped[:SHOWN]:
         say(f"Skipped {item}", "yellow")

@@ -25,7 +25,7 @@ from generation.running.journals import ClosedJournal
 from generation.running.ray_worker import Report, Share, Worker
 
 if TYPE_CHECKING:
-    from generation.running.session import Cast, Limits
+    from generation.running.settings import Cast, Limits
 
 BATCH = 8
 """Sections that travel together; a worker has several batches at a time, so that it never waits for the next."""

@@ -18,7 +18,7 @@ from generation.running.budget import Metered, Purse, Tariff
 from generation.running.journals import ClosedJournal, Recalled
 
 if TYPE_CHECKING:
-    from generation.running.session import Cast, Limits
+    from generation.running.settings import Cast, Limits
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,15 @@ class Share:
     rpm: float | None
     tpm: float | None
     timeout: float
+    patience: float
+    backoff: float
 
     @classmethod
     def of(cls, limits: "Limits", workers: int, number: int) -> Self:
         """The share of worker `number`; what does not divide goes to the first ones."""
         calls = limits.concurrency // workers + (number < limits.concurrency % workers)
         rpm, tpm = (None if limit is None else limit / workers for limit in (limits.rpm, limits.tpm))
-        return cls(calls, rpm, tpm, limits.timeout)
+        return cls(calls, rpm, tpm, limits.timeout, limits.patience, limits.backoff)
 
 
 class Report(NamedTuple):
@@ -87,7 +89,15 @@ class Worker:
             model, self._cast.base_url or None, timeout=share.timeout, retries=0, notify=self._notes.append
         )
         await self._stack.enter_async_context(live)
-        admission = Admission(live, share.calls, rpm=share.rpm, tpm=share.tpm, notify=self._notes.append)
+        admission = Admission(
+            live,
+            share.calls,
+            rpm=share.rpm,
+            tpm=share.tpm,
+            patience=share.patience,
+            backoff=share.backoff,
+            notify=self._notes.append,
+        )
         self._doors.append(admission)
         door: Chat = admission
         if self._tariff is not None:

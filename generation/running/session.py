@@ -3,9 +3,9 @@
 import asyncio
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -19,14 +19,15 @@ from generation.client.loops import running
 from generation.client.transport import endpoint
 from generation.errors import CircuitError, CraqanError, JournalError, UsageError
 from generation.llm import Chat, Routed
-from generation.proof import Prover
 from generation.records import Outcome, Section
-from generation.refine import MAX_REVISIONS, Generator, Reviewer
-from generation.run import Ledger, Prepare, outcomes
+from generation.refine import MAX_REVISIONS
+from generation.run import Ledger, outcomes
 from generation.running import budget
 from generation.running.folder import NO_ROOM, RunFolder
 from generation.running.novelty import Novelty
+from generation.running.outlook import Outlook
 from generation.running.progress import Progress
+from generation.running.settings import Cast, Cluster, Limits
 
 if TYPE_CHECKING:
     from generation.checking.workers import Checkers
@@ -34,65 +35,6 @@ if TYPE_CHECKING:
     from generation.client.batch import BatchChat
     from generation.journal import Journal
     from generation.running.ray_engine import Crew
-
-MOST_AT_ONCE = 50_000
-"""Sections under way in batch mode; each holds a few kB of memory."""
-
-
-@dataclass(frozen=True)
-class Cast:
-    """Who plays the roles of a run, and what their rows say of them; no `model` means rules."""
-
-    generator: Generator
-    reviewers: Sequence[Reviewer]
-    generator_name: str
-    reviewer_name: str
-    model: str = ""
-    base_url: str = ""
-    prepare: Prepare | None = None
-    notes: Sequence[str] = ()
-    prover: Prover | None = None
-    others: Mapping[str, str] = field(default_factory=dict)
-    """Models by role ("reader", "judge") that play it in place of `model`, behind the same server."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How fast a run may go and when it ends early; None is no limit. None of it changes what is asked."""
-
-    concurrency: int = 16
-    rpm: float | None = None
-    tpm: float | None = None
-    timeout: float = 60.0
-    accept: int | None = None
-    max_candidates: int | None = None
-    max_usd: float | None = None
-    prices: budget.Price | None = None
-    batch: bool = False
-    """Ask in batch jobs, within hours and for less, instead of live; rate limits are the server's business then."""
-    patience: float = 120.0
-    """Seconds without any answer after which the run stops."""
-    backoff: float = 0.5
-    """Seconds of the first pause before a call is sent again; later ones are longer."""
-
-    def __post_init__(self) -> None:
-        if self.batch and (self.rpm is not None or self.tpm is not None):
-            raise UsageError("--rpm and --tpm limit live calls; leave them out with --batch.")
-
-    @property
-    def window(self) -> int:
-        """How many sections are under way at once: in batch mode all, but not many more than are wanted."""
-        if not self.batch:
-            return 2 * self.concurrency
-        return MOST_AT_ONCE if self.accept is None else min(MOST_AT_ONCE, 2 * self.accept)
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """The Ray cluster that does the work: so many workers at `address`, or on this machine."""
-
-    workers: int = 2
-    address: str = ""
 
 
 class Session:
@@ -140,13 +82,23 @@ class Session:
         for door in self._doors:
             door.stop(reason)
 
-    def work(self, sections: Iterable[Section], folder: RunFolder, skipped: Sequence[Skipped] = ()) -> None:
-        """Run the loop on all `sections`, write into `folder` and close it."""
+    def work(
+        self,
+        sections: Iterable[Section],
+        folder: RunFolder,
+        skipped: Sequence[Skipped] = (),
+        inputs: Sequence[str] = (),
+    ) -> None:
+        """Run the loop on all `sections`, write into `folder` and close it; `inputs`, their sources, tell how many."""
         started, clock = datetime.now(UTC), time.monotonic()
         notes = list(self.cast.notes)
+        outlook = Outlook(self.live, self.limits.accept, self.limits.max_candidates)
+        if inputs:
+            outlook.count(inputs)
+        chosen = outlook.watched(islice(sections, self.limits.max_candidates), skipped)
         try:
-            with Progress(self.console, self.live) as progress, _room_told(folder), running() as runner:
-                runner.run(self._run(islice(sections, self.limits.max_candidates), folder, progress, notes))
+            with Progress(self.console, self.live, outlook) as progress, _room_told(folder), running() as runner:
+                runner.run(self._run(chosen, folder, progress, notes))
         except (CircuitError, JournalError) as error:  # a full disk, a damaged journal
             self.failure, self.stopped = error, self.stopped or str(error)
             if not self.live.submitted:
@@ -158,6 +110,7 @@ class Session:
             "state": "stopped" if self.stopped or self.books.pending else "finished",
             "stopped": self.stopped,
             **self.books.as_dict(),
+            "tokens_per_accepted": self.books.tokens_per_accepted,
             "cost": self.cost(),
             "skipped": [asdict(s) for s in skipped],
             "notes": notes,
