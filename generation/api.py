@@ -20,6 +20,7 @@ from generation.proof import ModelReader, Prover
 from generation.records import Outcome, Section
 from generation.refine import MAX_REVISIONS, Generator, Reviewer
 from generation.run import Ledger, make_recipe, outcomes
+from generation.running.novelty import Novelty
 from generation.segment import segment
 
 CONCURRENCY = 16
@@ -43,6 +44,7 @@ def generate(
     journal: Path | str | None = None,
     ledger: Ledger | None = None,
     prove: bool | Prover = False,
+    against: Sequence[Path | str] = (),
 ) -> Iterator[Outcome]:
     """Run the loop on every section; yield one outcome each, in input order, as soon as it is there.
 
@@ -52,7 +54,8 @@ def generate(
     at a time, `rpm` and `tpm` bound requests and tokens a minute, and `window` (twice `concurrency`) sections are under
     way. `journal` is a file that keeps every reply: what it holds is not asked again. `ledger` is kept up to date. With
     `prove` what the panel accepts is put to a reader (the chat's model, or rules without one), and what fails goes back
-    to the generator; a `proof.Prover` says more exactly how.
+    to the generator; a `proof.Prover` says more exactly how. `against` are files of earlier pairs: what asks one of
+    their questions, or one that was asked earlier in the same call, is rejected.
 
     The work is done in a thread of its own, so that it may be called where an event loop runs, and goes on only as far
     as outcomes are taken. Closing the iterator, or an exception in the loop over it, stops the work and frees all.
@@ -91,6 +94,7 @@ class _Work:
     journal: Path | str | None = None
     ledger: Ledger | None = None
     prove: bool | Prover = False
+    against: Sequence[Path | str] = ()
 
     def __post_init__(self) -> None:
         if self.chat is None and (self.prompts is not None or self.journal is not None):
@@ -103,6 +107,9 @@ class _Work:
             self.panel = panel if self.panel is None else self.panel
         if self.prove is True:
             self.prove = _prover(self.chat, self.prompts)
+        if isinstance(self.against, str | Path):
+            raise UsageError("against takes a list of files.")
+        self._novelty = Novelty([Path(path) for path in self.against]) if self.against else None
         if not self.panel:
             raise UsageError("The panel is empty: give at least one reviewer.")
 
@@ -127,9 +134,17 @@ class _Work:
                 stop=lambda: admission is not None and admission.stopped is not None,
             )
             async for outcome in await stack.enter_async_context(aclosing(running)):
-                yield replace(outcome, recipe=recipe)
+                yield replace(self._judged_new(outcome), recipe=recipe)
             if admission is not None and admission.stopped is not None:
                 raise admission.stopped
+
+    def _judged_new(self, outcome: Outcome) -> Outcome:
+        """The outcome, rejected if its question was asked before; the ledger follows."""
+        judged = self._novelty.of(outcome) if self._novelty else outcome
+        if judged.status != outcome.status and self.ledger is not None:
+            self.ledger.counts.subtract([outcome.status])
+            self.ledger.add(replace(judged, usage={}))
+        return judged
 
     async def _connected(self, stack: AsyncExitStack) -> tuple[Chat | None, Admission | None]:
         """The chat behind admission and journal; one that holds an Admission already is used as it is."""

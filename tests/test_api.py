@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import json
 import os
 import subprocess
 import sys
@@ -219,7 +220,30 @@ def test_a_run_that_was_stopped_yields_what_is_pending_and_then_says_so(tmp_path
     assert len(found) < len(SECTIONS)
 
 
-@pytest.mark.parametrize("wrong", [{"journal": "x.sqlite"}, {"prompts": "mine"}, {"panel": []}, {"concurrency": 0}])
+def test_a_question_of_earlier_pairs_is_rejected_and_the_ledger_follows(tmp_path):
+    earlier, books = tmp_path / "earlier.jsonl", Ledger()
+    asked = candidate_of().question
+    earlier.write_text(json.dumps({"question": asked, "answer": "x", "sentences": ["A.", "B."]}) + "\n")
+    cast = {"generator": ScriptedGenerator(candidate_of()), "panel": [ScriptedReviewer("a")]}
+    (kept,) = generate(SECTIONS[:1], check_level="none", **cast)
+    cast = {"generator": ScriptedGenerator(candidate_of()), "panel": [ScriptedReviewer("a")]}
+    (repeated,) = generate(SECTIONS[:1], check_level="none", against=[earlier], ledger=books, **cast)
+    assert (kept.status, repeated.status) == ("accepted", "rejected") and repeated.recipe
+    assert repeated.reason.startswith("repeats: ") and books.counts == {"accepted": 0, "rejected": 1}
+    assert books.submitted == 1 and not books.pending
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"against": "one.jsonl"},
+        {"against": ["not-there.jsonl"]},
+        {"journal": "x.sqlite"},
+        {"prompts": "mine"},
+        {"panel": []},
+        {"concurrency": 0},
+    ],
+)
 def test_a_wrong_call_is_refused_at_once(wrong):
     with pytest.raises(UsageError):
         generate(SECTIONS, **wrong)

@@ -193,6 +193,25 @@ def test_interrupting_once_finishes_what_is_in_flight(corpus, unbroken, tmp_path
     assert files(out) == unbroken[0]
 
 
+def test_interrupting_twice_stops_at_once_and_the_same_command_goes_on(corpus, unbroken, tmp_path):
+    out = tmp_path / "run"
+    with ModelServer(script) as server:
+        process = started(corpus, out, server.url)
+        while len(server.requests) < unbroken[1] // 3:
+            time.sleep(0.002)
+        server.delay = 30.0  # nothing that is asked from here on comes back in time
+        time.sleep(0.5)
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+        assert process.wait(10) == 130
+        kept = sum(stored(out).values())
+        server.delay, before = 0.0, len(server.requests)
+        assert craqan(*arguments(corpus, out, server.url)).returncode == 0
+        assert len(server.requests) - before == unbroken[1] - kept
+    assert files(out) == unbroken[0]
+
+
 def test_a_joint_panel_asks_once_a_round_and_is_labelled(corpus, tmp_path):
     names = [p.stem for p in sorted((ROOT / "prompts" / "reviewers").glob("*.md"))]
 
