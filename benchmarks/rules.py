@@ -4,6 +4,7 @@
     python -m benchmarks.rules --coverage               coverage and time measured again on the held-out half
     python -m benchmarks.rules --input FILE [FILE ...]  what it offers on plain text files of your own
     python -m benchmarks.rules --record READABLE        offer 100 candidates anew; write them for readers
+    python -m benchmarks.rules --second READABLE        the same on texts that came later, for the second reading
     python -m benchmarks.rules --examples               write docs/embedded_default.md from the stored reading
 
 `rules_reading/candidates.jsonl` holds the candidates that were read, `verdicts.jsonl` beside it what a reader said
@@ -29,8 +30,9 @@ from generation.records import Section
 
 READING = Path(__file__).parent / "rules_reading"
 CANDIDATES, VERDICTS, COVERAGE = READING / "candidates.jsonl", READING / "verdicts.jsonl", READING / "coverage.json"
+SECOND = READING / "round2.jsonl"
 EXAMPLES = Path(__file__).parents[1] / "docs" / "embedded_default.md"
-THRESHOLDS = (0.5, 0.6, 0.7, 0.8)
+THRESHOLDS = (0.3, 0.5, 0.6, 0.65, 0.7, 0.72, 0.75, 0.8)
 TRIED = 6
 WANTED = 100
 Row = dict[str, Any]
@@ -101,12 +103,12 @@ def as_row(found: Offer, number: int) -> Row:
     }
 
 
-def chosen(found: Sequence[Offer]) -> list[Offer]:
-    """A hundred: those of enough confidence, and if these are too few, the surest of the others."""
+def chosen(found: Sequence[Offer], wanted: int = WANTED) -> list[Offer]:
+    """So many as are wanted: those of enough confidence, and if these are too few, the surest of the others."""
     by_hash = sorted(found, key=lambda o: hashlib.sha256(o.section.text.encode()).hexdigest())
-    sure = [o for o in by_hash if o.scored.confidence >= rules.MIN_CONFIDENCE][:WANTED]
+    sure = [o for o in by_hash if o.scored.confidence >= rules.MIN_CONFIDENCE][:wanted]
     unsure = sorted((o for o in by_hash if o not in sure), key=lambda o: -o.scored.confidence)
-    together = sure + unsure[: WANTED - len(sure)]
+    together = sure + unsure[: wanted - len(sure)]
     return [o for o in by_hash if o in together]
 
 
@@ -139,6 +141,17 @@ async def record(path: Path) -> None:
     COVERAGE.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
     path.parent.mkdir(parents=True, exist_ok=True)
     _write(path, (line for n, o in picked for line in readable(o, n)))
+
+
+async def record_second(path: Path, wanted: int = 80) -> None:
+    """Candidates at the default confidence from later articles and from held-out sections that were not read before."""
+    read = {row["section_id"] for row in _read(CANDIDATES)}
+    later, _ = await offers("later", rules_texts.sections("legal", "later"))
+    unread = (s for s in rules_texts.sections("freshwiki", "held-out") if s.id not in read)
+    general, _ = await offers("freshwiki", unread)
+    found = chosen([*later, *general], wanted)
+    _write(SECOND, (json.dumps(as_row(o, n), ensure_ascii=False) for n, o in enumerate(found, 1)))
+    _write(path, (line for n, o in enumerate(found, 1) for line in readable(o, n)))
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
@@ -234,10 +247,15 @@ def main() -> None:
     parser.add_argument("--coverage", action="store_true", help="measure coverage and time again")
     parser.add_argument("--input", type=Path, nargs="+", help="measure on these files, and show what is offered")
     parser.add_argument("--record", type=Path, help="store new candidates and write them for readers to this file")
+    parser.add_argument(
+        "--second", type=Path, help="store the second reading's candidates, and write them to this file"
+    )
     parser.add_argument("--examples", action="store_true", help="write docs/embedded_default.md")
     options = parser.parse_args()
     if options.record:
         asyncio.run(record(options.record))
+    elif options.second:
+        asyncio.run(record_second(options.second))
     elif options.coverage or options.input:
         print(*asyncio.run(measure(options.input or ())), sep="\n")
     elif options.examples:

@@ -6,7 +6,7 @@ Source: Grzywinski et al. 2023, arXiv:2311.16338, sections 3.1.2 and 3.2.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from generation import checks
 from generation.checks import CheckLevel
@@ -28,6 +28,13 @@ class Generator(Protocol):
     def name(self) -> str: ...
 
     async def draft(self, section: Section, rounds: Sequence[Round], chat: Chat | None = None) -> Candidate: ...
+
+
+@runtime_checkable
+class Remarks(Protocol):
+    """A generator that may have something to say of what it offered; it becomes the accepted outcome's reason."""
+
+    def remark(self, section: Section, candidate: Candidate) -> str: ...
 
 
 class Reviewer(Protocol):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from generation.errors import Abstention
-from generation.language import antecedents, confidence, nlp, referents, resolver
+from generation.language import antecedents, confidence, doubts, nlp, referents, resolver
 from generation.language.antecedents import Antecedents, Support
 from generation.language.clauses import Writer
 from generation.language.entities import Link
@@ -24,8 +24,8 @@ from generation.records import Candidate, Round, Section, Step
 
 __all__ = ["RuleGenerator", "RuleReviewer", "Scored", "candidates", "panel", "resolve"]
 
-VERSION = "2"
-MIN_CONFIDENCE = 0.7
+VERSION = "3"
+MIN_CONFIDENCE = 0.72
 MAX_SENTENCES = 200
 """Longer sections are no passages; nothing is offered for them."""
 FLOOR = 0.3
@@ -35,12 +35,16 @@ _REPEATABLE = ("object", "that", "subject", "count", "agent", "when", "where")
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate with its confidence between 0 and 1, what it asks for ("object", "when", ...) and its traits."""
+    """A candidate with its confidence between 0 and 1, what it asks for ("object", "when", ...) and its traits.
+
+    `doubts` are reasons in words for which it is only a draft; its confidence is then low whatever its traits.
+    """
 
     candidate: Candidate
     confidence: float
     target: str
     traits: Mapping[str, float] = field(default_factory=dict, repr=False)
+    doubts: tuple[str, ...] = ()
 
 
 def candidates(section: Section) -> list[Scored]:
@@ -85,7 +89,9 @@ def _scored(behind: Antecedents, sentence: int, draft: Draft, links: Mapping[Men
     candidate = Candidate(
         draft.question, answer, support.indices, references, _derivation(behind.parse, draft, support, answer)
     )
-    return Scored(candidate, round(confidence.of(traits), 4), draft.target, traits)
+    reasons = doubts.of(behind, draft, links, support)
+    sure = confidence.of(traits) * (doubts.SHARE if reasons else 1.0)
+    return Scored(candidate, round(sure, 4), draft.target, traits, reasons)
 
 
 def _answer(behind: Antecedents, draft: Draft, support: Support) -> str:
@@ -166,6 +172,14 @@ class RuleGenerator:
                 return scored.candidate
         raise Abstention(self._reason(section, bool(offered)))
 
+    def remark(self, section: Section, candidate: Candidate) -> str:
+        """Marks a draft that only a lower confidence than the default let through; "" for any other candidate."""
+        scored = next((s for s in candidates(section) if s.candidate == candidate), None)
+        if scored is None or scored.confidence >= MIN_CONFIDENCE:
+            return ""
+        words = f"a draft of low confidence ({scored.confidence:.2f}; the default asks for {MIN_CONFIDENCE})"
+        return f"{words}: {'; '.join(scored.doubts)}" if scored.doubts else words
+
     def _reason(self, section: Section, had_some: bool) -> str:
         if had_some:
             return "every question that the rules could ask about this text was turned down"
@@ -179,6 +193,6 @@ class RuleGenerator:
         if unsure := candidates(section):
             return (
                 "sentences refer back to a name, but no question about them is sure enough to be offered; "
-                f"a minimum confidence of {unsure[0].confidence:.2f} would let a draft through"
+                f"a minimum confidence of {unsure[0].confidence - 0.005:.2f} would let a draft through"
             )
         return "sentences refer back to a name, but none of them states a plain fact that can be asked for"

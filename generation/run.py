@@ -13,7 +13,7 @@ from generation.errors import Abstention, AuthError, CircuitError, ModelError
 from generation.llm import Chat, Scoped
 from generation.proof import Prover
 from generation.records import Outcome, Round, Section, Usage
-from generation.refine import MAX_REVISIONS, CheckAll, Generator, Reviewer, conclude, refine
+from generation.refine import MAX_REVISIONS, CheckAll, Generator, Remarks, Reviewer, conclude, refine
 
 FINISHED = ("accepted", "rejected", "failed")
 NOTHING_OFFERED = "nothing_offered"
@@ -127,7 +127,10 @@ async def finish(
         return Outcome(section, "pending", last, tuple(rounds), reason=stopped, usage=usage)
     if error:
         return Outcome(section, "failed", last, tuple(rounds), error=error, usage=usage)
-    return replace(conclude(section, rounds, abstention), usage=usage)
+    outcome = replace(conclude(section, rounds, abstention), usage=usage)
+    if outcome.status == "accepted" and outcome.candidate and isinstance(generator, Remarks):
+        return replace(outcome, reason=generator.remark(section, outcome.candidate))
+    return outcome
 
 
 async def outcomes(

@@ -76,7 +76,12 @@ def _build_generation() -> None:
             raise gr.Error(str(error)) from error
 
     async def generate_pair(
-        text: str, section: int = making.EACH, base_url: str = "", model: str = "", api_key: str = ""
+        text: str,
+        section: int = making.EACH,
+        base_url: str = "",
+        model: str = "",
+        api_key: str = "",
+        unsure: bool = False,
     ) -> dict[str, Any]:
         """Make one question-answer pair that needs coreference resolution from a text.
 
@@ -88,6 +93,7 @@ def _build_generation() -> None:
             base_url: an OpenAI-compatible server; empty means OpenAI, if there is a model.
             model: the model's name on that server; empty means the built-in rules.
             api_key: the key for that server.
+            unsure: let drafts through that the built-in rules are less sure of; `reason` then says so.
 
         Returns:
             The last section's outcome: `status` (accepted, rejected or failed), the dataset's columns where there is a
@@ -97,7 +103,7 @@ def _build_generation() -> None:
             sections = await making.split(text)
             chosen = making.choose(sections, section)
             who = generate.MODEL if model or base_url else generate.RULES
-            async with generate.maker_for(who, base_url, model, api_key) as maker:
+            async with generate.maker_for(who, base_url, model, api_key, unsure) as maker:
                 stories = [s async for s in making.make(chosen, maker)][-1]
                 outcome = stories[-1].outcome
                 return maker.row(outcome) if outcome else {}

@@ -42,6 +42,9 @@ def build() -> None:
         with gr.Column(scale=2, min_width=280):
             text, example, section = _text_inputs()
             who, own, model_inputs = _model_inputs()
+            unsure = gr.Checkbox(
+                label="Show drafts that the rules are less sure of", info="They are marked as such", elem_id="unsure"
+            )
             with gr.Row(elem_classes="actions"):
                 start = gr.Button("Generate a pair", variant="primary", min_width=120, scale=2)
                 stop = gr.Button("Stop", interactive=False, min_width=80, scale=1)
@@ -54,10 +57,10 @@ def build() -> None:
     shown = [status, result, progress, start, stop]
     example.click(lambda: EXAMPLE.read_text(encoding="utf-8"), None, text, **quiet)
     text.change(_section_choice, text, section, trigger_mode="always_last", concurrency_limit=2, **quiet)
-    who.change(lambda choice: gr.update(visible=choice == MODEL), who, own, **quiet)
+    who.change(_of_maker, who, [own, unsure], **quiet)
     running = start.click(
         _run,
-        [text, section, who, *model_inputs],
+        [text, section, who, *model_inputs, unsure],
         shown,
         show_progress="minimal",
         show_progress_on=status,
@@ -114,6 +117,11 @@ def _model_inputs() -> tuple[gr.Radio, gr.Column, list[gr.Textbox]]:
     return who, own, [url, model, key]
 
 
+def _of_maker(who: str) -> tuple[Any, Any]:
+    """A model's address only for a model, the rules' switch only for the rules."""
+    return gr.update(visible=who == MODEL), gr.update(visible=who == RULES)
+
+
 async def _section_choice(text: str) -> Any:
     """The sections of the text so far; while there is nothing to choose from, only the first choice."""
     choices = [(EACH_WORDS, EACH)]
@@ -125,13 +133,15 @@ async def _section_choice(text: str) -> Any:
     return gr.update(choices=choices, value=EACH)
 
 
-async def _run(text: str, section: int, who: str, url: str, model: str, key: str) -> AsyncIterator[Shown]:
+async def _run(
+    text: str, section: int, who: str, url: str, model: str, key: str, unsure: bool = False
+) -> AsyncIterator[Shown]:
     off, on = gr.update(interactive=False), gr.update(interactive=True)
     yield _notice("Reading the text …"), "", "", off, on
     try:
         sections = await making.split(text)
         chosen = making.choose(sections, section)
-        async with maker_for(who, url, model, key) as maker, aclosing(making.make(chosen, maker)) as telling:
+        async with maker_for(who, url, model, key, unsure) as maker, aclosing(making.make(chosen, maker)) as telling:
             async for stories in telling:
                 yield _status(stories, maker), _result(stories, maker), _progress(stories, maker), off, on
         yield gr.skip(), gr.skip(), gr.skip(), on, off
@@ -140,10 +150,10 @@ async def _run(text: str, section: int, who: str, url: str, model: str, key: str
 
 
 @asynccontextmanager
-async def maker_for(who: str, url: str, model: str, key: str) -> AsyncIterator[Maker]:
+async def maker_for(who: str, url: str, model: str, key: str, unsure: bool = False) -> AsyncIterator[Maker]:
     """Who makes the pair, for as long as the block lasts; then the visitor's connection is closed."""
     if who == RULES:
-        yield making.embedded()
+        yield making.embedded(unsure)
         return
     maker = await making.of_visitor(url, model, key)
     try:
@@ -173,8 +183,9 @@ def _status(stories: Sequence[Story], maker: Maker) -> str:
     if outcome is None:
         return _notice(_under_way(story, maker), more=_count(len(stories) - 1))
     if outcome.status == "accepted":
-        more = _label(maker) + _tried(stories[:-1])
-        return _notice(f"Accepted by all {len(maker.reviewers)} reviewers.", "good", more)
+        remark = f"<p>Only {escape(outcome.reason)}.</p>" if outcome.reason else ""
+        more = remark + _label(maker) + _tried(stories[:-1])
+        return _notice(f"Accepted by all {len(maker.reviewers)} reviewers.", "" if remark else "good", more)
     if outcome.status == "failed":
         return _notice(_plain_error(outcome.error), "error", _tried(stories[:-1]))
     if all(s.outcome and s.outcome.candidate is None for s in stories):
@@ -230,7 +241,8 @@ def _advice(maker: Maker) -> str:
         return ""
     return (
         "<p>The rules are cautious: they need a name and a later sentence that refers back to it by “it”, “she” or "
-        "“the Act”, and they would rather stay silent than guess. Try another text, or a model of your own.</p>"
+        "“the Act”, and they would rather stay silent than guess. Try another text, let less "
+        "sure drafts through, or take a model of your own.</p>"
     )
 
 

@@ -105,12 +105,20 @@ class Antecedents:
     def _is_clean(self, name: Mention) -> bool:
         text = self.parse.text(name.start, name.end)
         clean = not any(mark in text for mark in '|*#`{}<>[]()"_\n;') and len(name.words) <= 10
-        before = self.parse.doc[name.start - 1] if name.start > self.parse.bounds[name.sentence][0] else None
+        before = self.parse.words[name.start - 1] if name.start > self.parse.bounds[name.sentence][0] else None
         if self._is_only_capitalised(name):
             return False
         if name.kind in ("person", "") and any(t.tag_ == "POS" for t in self.parse.doc[name.start : name.end - 1]):
             return False
-        return clean and (before is None or not _may_belong(before, name, self.parse))
+        return clean and not self._goes_on(name) and (before is None or not _may_belong(before, name, self.parse))
+
+    def _goes_on(self, name: Mention) -> bool:
+        """Does a title go on in brackets ("Speak Now (Taylor's Version)"), or a name behind a hyphen?"""
+        following = self.parse.words[name.end : name.end + 2]
+        if name.kind == "person" or len(following) < 2 or following[0].sent_start == 1:
+            return False
+        bracket = following[0].text == "(" and following[1].pos_ == "PROPN" and following[1].text.istitle()
+        return bracket or following[0].text == "-" and not following[0].whitespace_
 
     def _is_only_capitalised(self, name: Mention) -> bool:
         """Is a single word, taken for a name, only the first of its sentence ("Litigation shifted to Section 2")?"""
@@ -174,12 +182,16 @@ class Antecedents:
 def _may_belong(before: "Token", name: Mention, parse: Parse) -> bool:
     """May the word before a name be its beginning, so that the name is cut ("Those Once Loyal", "Chris von Rohr")?"""
     opens = before.i == parse.bounds[name.sentence][0]
+    if before.text in ("-", "–") and not before.whitespace_ and not opens:
+        return parse.words[before.i - 1].text[:1].isupper()
+    if before.lower_ == "of" and name.kind != "person" and noun_kind(name.noun) and not opens:
+        return parse.words[before.i - 1].text[:1].isupper() and not _has_article(name, parse)
     if opens and before.lower_ in ("those", "these", "that"):
         return True
     if opens and before.lower_ in ("a", "an"):
         return name.kind == "work"
     if before.lower_ in ("and", "&") and name.kind != "person" and before.i - 1 >= parse.bounds[name.sentence][0]:
-        return parse.doc[before.i - 1].pos_ == "PROPN" and not _has_article(name, parse)
+        return parse.words[before.i - 1].pos_ == "PROPN" and not _has_article(name, parse)
     joined = before.dep_ in ("compound", "nmod", "amod") and before.head.i in range(name.start, name.end)
     titled = before.lower_ in TITLES or noun_kind(before.lower_) == "person"
     return (

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from generation.language.lexicon import CONTEXT_WORDS, DROPPED_ADVERBS, PERSONAL_PRONOUNS
+from generation.language.lexicon import CONTEXT_WORDS, DROPPED_ADVERBS, HEDGES, PERSONAL_PRONOUNS, first_names
 from generation.language.mentions import SUBJECTS, Mention
 from generation.language.nlp import Parse
 
@@ -99,6 +100,8 @@ class Writer:
         if (
             first
             and token.pos_ != "PROPN"
+            and token.lower_ not in self._capitalised
+            and not (token.pos_ == "NOUN" and token.lower_ in first_names())
             and not (token.ent_type_ and token.dep_ == "compound")
             and not (token.is_upper and len(token) > 1)
             and token.text != "I"
@@ -106,8 +109,20 @@ class Writer:
             return token.text[:1].lower() + token.text[1:]
         return token.text
 
+    @property
+    def _capitalised(self) -> frozenset[str]:
+        return capitalised(self.parse)
+
     def _spaced(self, i: int, kept: set[int]) -> bool:
         return i + 1 not in kept or bool(self.parse.words[i].whitespace_)
+
+
+@lru_cache(maxsize=16)
+def capitalised(parse: Parse) -> frozenset[str]:
+    """Lower-case forms of the words that a passage capitalises inside its sentences: names, wherever they stand."""
+    openers = {start for start, _ in parse.bounds}
+    inside = (t for t in parse.words if t.i not in openers and t.pos_ == "PROPN" and t.text.istitle())
+    return frozenset(t.lower_ for t in inside)
 
 
 @dataclass(frozen=True)
@@ -292,7 +307,8 @@ def _leans(token: "Token") -> bool:
 def is_droppable(part: "Token") -> bool:
     """May a question do without this adjunct?"""
     if part.dep_ == "advmod":
-        return part.lower_ in DROPPED_ADVERBS or part.tag_ == "RB" and part.lower_.endswith("ly")
+        manner = part.tag_ == "RB" and part.lower_.endswith("ly")
+        return part.lower_ in DROPPED_ADVERBS or manner and part.lower_ not in HEDGES
     return part.dep_ in ("advcl", "npadvmod")
 
 

@@ -17,6 +17,7 @@ class State:
     links: list[Link] = field(default_factory=list)
     owner: dict[int, Entity] = field(default_factory=dict)
     named: dict[int, Entity] = field(default_factory=dict)
+    centers: dict[int, int] = field(default_factory=dict)
     read_so_far: list[Mention] = field(default_factory=list)
 
     def _new(self) -> Entity:
@@ -26,6 +27,8 @@ class State:
     def _join(self, mention: Mention, entity: Entity, margin: float = 1.0) -> None:
         entity.add(mention, margin)
         self.owner[mention.head] = entity
+        if mention.main:
+            self.centers.setdefault(mention.sentence, mention.head)
 
     def _distance(self, earlier: Mention, mention: Mention) -> int:
         return self.place[mention.sentence] - self.place[earlier.sentence]
@@ -48,11 +51,8 @@ class State:
     def _center(self, mention: Mention) -> Entity | None:
         """What the sentence before is about: the entity of its root's subject."""
         position = self.place[mention.sentence] - 1
-        for earlier in (e for e in self.owner if self.place.get(self.parse.sentence_of(e)) == position):
-            for m in self.owner[earlier].mentions:
-                if m.head == earlier and m.main:
-                    return self.owner[earlier]
-        return None
+        head = self.centers.get(list(self.place)[position], -1) if position >= 0 else -1
+        return self.owner.get(head)
 
     def _own_subject(self, mention: Mention) -> Mention | None:
         """An earlier main subject in the mention's own sentence."""

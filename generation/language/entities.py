@@ -22,37 +22,41 @@ class Entity:
     kinds: Counter[str] = field(default_factory=Counter)
     sure: Counter[str] = field(default_factory=Counter)
     genders: Counter[str] = field(default_factory=Counter)
+    names: list[Mention] = field(default_factory=list)
     plural: bool = False
 
     def know(self, mention: Mention) -> None:
         """Count what a name or noun tells of the entity's kind and gender."""
-        self.kinds.update([mention.kind] * bool(mention.kind))
-        self.sure.update([mention.kind] * bool(mention.kind and mention.is_sure))
-        self.sure.update(k for k in (noun_kind(n) for n in mention.nouns) if k)
-        self.genders.update([mention.gender] * (mention.gender in ("m", "f")))
-        self.genders.update("m" for n in mention.nouns if n in MASCULINE)
-        self.genders.update("f" for n in mention.nouns if n in FEMININE)
+        if mention.kind:
+            self.kinds[mention.kind] += 1
+            if mention.is_sure:
+                self.sure[mention.kind] += 1
+        for noun in mention.nouns:
+            if kind := noun_kind(noun):
+                self.sure[kind] += 1
+            if noun in MASCULINE or noun in FEMININE:
+                self.genders["m" if noun in MASCULINE else "f"] += 1
+        if mention.gender in ("m", "f"):
+            self.genders[mention.gender] += 1
 
     def add(self, mention: Mention, margin: float = 1.0) -> None:
         self.mentions.append(mention)
+        if mention.form == "name":
+            self.names.append(mention)
         self.margins.append(margin)
         if mention.form in ("definite", "indefinite"):
             self.know(mention)
         self.nouns |= set(mention.nouns) | ({mention.noun} if mention.noun else set())
 
     @property
-    def names(self) -> list[Mention]:
-        return [m for m in self.mentions if m.form == "name"]
-
-    @property
     def kind(self) -> str:
         """By the words used of it if they tell, else by the majority of spaCy's labels."""
         counted = self.sure or self.kinds
-        return counted.most_common(1)[0][0] if counted else ""
+        return max(counted, key=counted.__getitem__) if counted else ""
 
     @property
     def gender(self) -> str:
-        return self.genders.most_common(1)[0][0] if self.genders else ""
+        return max(self.genders, key=self.genders.__getitem__) if self.genders else ""
 
     @property
     def last(self) -> Mention:
@@ -107,9 +111,16 @@ def renewed(owner: Mapping[int, Entity]) -> dict[int, Entity]:
     fresh: dict[int, Entity] = {}
     for entity in owner.values():
         if id(entity) not in fresh:
-            kinds, sure, genders = Counter(entity.kinds), Counter(entity.sure), Counter(entity.genders)
+            kinds, sure, genders = map(_copied, (entity.kinds, entity.sure, entity.genders))
             fresh[id(entity)] = Entity(entity.known, kinds=kinds, sure=sure, genders=genders)
     return {head: fresh[id(entity)] for head, entity in owner.items()}
+
+
+def _copied(counted: Counter[str]) -> Counter[str]:
+    """The same counts; `Counter.copy` counts them anew, which takes ten times as long."""
+    fresh: Counter[str] = Counter()
+    dict.update(fresh, counted)
+    return fresh
 
 
 def _namesake(name: Mention, entities: list[Entity]) -> Entity | None:

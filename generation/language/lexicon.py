@@ -226,6 +226,13 @@ DROPPED_ADVERBS = _set(
 )
 """Adverbs that a question does without."""
 
+HEDGES = _set(
+    "nearly almost barely hardly scarcely partly partially allegedly reportedly supposedly possibly probably rarely "
+    "mostly largely usually virtually practically effectively apparently seemingly purportedly roughly approximately "
+    "never seldom sometimes often half"
+)
+"""Adverbs without which a statement is no longer true."""
+
 PLEONASTIC_VERBS = _set("seem appear happen turn rain snow follow matter suffice emerge take")
 
 PRONOUN_GENDER = {
@@ -239,6 +246,7 @@ PERSONAL_PRONOUNS = _set(
 )
 
 
+@cache
 def noun_kind(noun: str) -> str:
     """The kind of thing that a lower-case noun names ("law", "org", "work", "place", "event", "person", ...) or ""."""
     return next((kind for kind, nouns in NOUN_KINDS.items() if noun in nouns), "")

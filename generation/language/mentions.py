@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from generation.language.lexicon import (
@@ -78,8 +79,9 @@ class Mention:
         return self.form in ("definite", "indefinite") and not self.plural and self.last - self.first >= 2
 
 
+@lru_cache(maxsize=64)
 def find(parse: Parse) -> tuple[Mention, ...]:
-    """All mentions of the passage in reading order; nested possessors are mentions of their own."""
+    """All mentions of the passage in reading order, found once; nested possessors are mentions of their own."""
     found = [m for s in range(len(parse.sentences)) for m in _in_sentence(parse, s)]
     return tuple(sorted(found, key=lambda m: (m.head, m.start)))
 
@@ -179,8 +181,8 @@ def _name(parse: Parse, token: "Token", sentence: int) -> Mention:
         token.i,
         "name",
         kind,
-        _gender_of(words, kind if is_sure else "", parse.doc[start].lower_ == "the"),
-        token.tag_ == "NNPS" and parse.doc[start].lower_ == "the" and kind not in ("org", "place", "work"),
+        _gender_of(words, kind if is_sure else "", parse.words[start].lower_ == "the"),
+        token.tag_ == "NNPS" and parse.words[start].lower_ == "the" and kind not in ("org", "place", "work"),
         words,
         noun,
         frozenset(words),

@@ -17,7 +17,7 @@ _CLOSING = ('"', "”", "''")
 def name_range(parse: Parse, token: "Token", sentence: int) -> tuple[int, int]:
     """From the determiner or first capitalised left modifier to the head, widened to "of ..." and to its entity."""
     first, last = parse.bounds[sentence]
-    doc = parse.doc
+    doc = parse.words
     start = token.i
     while start - 1 >= first and _joins_left(doc[start - 1], token):
         start -= 1
@@ -55,7 +55,7 @@ def _entity(parse: Parse, token: "Token") -> tuple[int, int]:
 
 def _first_of_pair(parse: Parse, start: int, head: "Token", first: int) -> int:
     """ "Family and" of "the Family and Medical Leave Act": what stands between "the" and a singular institution."""
-    doc = parse.doc
+    doc = parse.words
     if start - 2 < first or doc[start - 1].lower_ not in ("and", "&") or noun_kind(head.lower_) not in ("law", "org"):
         return start
     begin = start - 2
@@ -67,7 +67,7 @@ def _first_of_pair(parse: Parse, start: int, head: "Token", first: int) -> int:
 
 def _title_before_colon(parse: Parse, start: int, first: int) -> int:
     """ "Fantastic Beasts" in "Fantastic Beasts: The Secrets of Dumbledore": a title goes on after a colon."""
-    doc = parse.doc
+    doc = parse.words
     colon = start - 1 - (start - 1 > first and doc[start - 1].lower_ in ("the", "a"))
     if colon - 1 < first or doc[colon].text != ":" or doc[colon - 1].pos_ != "PROPN":
         return start
@@ -79,15 +79,15 @@ def _title_before_colon(parse: Parse, start: int, first: int) -> int:
 
 def _quoted(parse: Parse, start: int, end: int, first: int, last: int) -> tuple[int, int]:
     """A name that opens a short quotation is the title that is quoted ("Jeanie with the Light Brown Hair")."""
-    if start - 1 < first or parse.doc[start - 1].text not in _OPENING:
+    if start - 1 < first or parse.words[start - 1].text not in _OPENING:
         return start, end
-    closing = next((i for i in range(end, min(end + 9, last)) if parse.doc[i].text in _CLOSING), None)
+    closing = next((i for i in range(end, min(end + 9, last)) if parse.words[i].text in _CLOSING), None)
     return (start, closing) if closing is not None else (start, end)
 
 
 def _title_start(parse: Parse, start: int, first: int) -> int:
     """Further left over the capitalised words of a title ("Those Once Loyal"), but never a sentence's first."""
-    doc = parse.doc
+    doc = parse.words
     while (
         start - 1 > first
         and doc[start - 1].text[:1].isupper()

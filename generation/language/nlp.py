@@ -154,10 +154,16 @@ def trimmed(parse: Parse, part: "Token") -> list[int]:
     """The tokens of `part` without asides: brackets and what a comma sets off (relative clauses, appositions)."""
     kept = subtree(part, [c for t in part.subtree for c in t.children if _is_aside(parse, c, part)])
     kept = _without_brackets(parse, kept)
-    while kept and parse.doc[kept[-1]].dep_ in ("punct", "cc") and parse.doc[kept[-1]].text not in ('"', "”", "'", "%"):
+    while (
+        kept
+        and parse.words[kept[-1]].dep_ in ("punct", "cc")
+        and parse.words[kept[-1]].text not in ('"', "”", "'", "%")
+    ):
         kept.pop()
     while (
-        kept and parse.doc[kept[0]].dep_ in ("punct", "cc") and parse.doc[kept[0]].text not in ('"', "“", "'", "$", "#")
+        kept
+        and parse.words[kept[0]].dep_ in ("punct", "cc")
+        and parse.words[kept[0]].text not in ('"', "“", "'", "$", "#")
     ):
         kept.pop(0)
     return kept
@@ -167,7 +173,7 @@ def _is_aside(parse: Parse, child: "Token", part: "Token") -> bool:
     if child.dep_ not in ("relcl", "advcl", "acl", "appos", "parataxis") or child == part:
         return False
     edge = child.left_edge.i
-    before = parse.doc[edge - 1].text if edge else ""
+    before = parse.words[edge - 1].text if edge else ""
     if child.dep_ == "appos" and any(c.dep_ == "conj" for c in child.subtree):
         return False  # rather a list: "a broken rib, a broken wrist and a concussion"
     if child.dep_ == "appos":
@@ -180,7 +186,7 @@ def _is_aside(parse: Parse, child: "Token", part: "Token") -> bool:
 def _without_brackets(parse: Parse, tokens: list[int]) -> list[int]:
     kept, depth = [], 0
     for i in tokens:
-        text = parse.doc[i].text
+        text = parse.words[i].text
         depth += text == "("
         if not depth:
             kept.append(i)

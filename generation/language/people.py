@@ -120,4 +120,4 @@ class People(State):
             return False
         if entity.sure or not entity.known:
             return entity.kind == "person"
-        return self.parse.doc[entity.known[-1].start].lower_ != "the"
+        return self.parse.words[entity.known[-1].start].lower_ != "the"

@@ -119,7 +119,7 @@ class Phrasing:
 
     def _follows_and(self, tokens: Sequence[int]) -> bool:
         """Does an "and" stand right before the tokens, so that they belong to what was not kept?"""
-        return bool(tokens) and tokens[0] > self.clause.verb.i and self.parse.doc[tokens[0] - 1].dep_ == "cc"
+        return bool(tokens) and tokens[0] > self.clause.verb.i and self.parse.words[tokens[0] - 1].dep_ == "cc"
 
     def _shortened(self, tokens: list[int], part: "Token") -> list[int]:
         """A long predicate nominal without what is conjoined to it ("the sequel to X, the third film and ...")."""
@@ -127,7 +127,7 @@ class Phrasing:
         if part.dep_ != "attr" or other is None or len(tokens) <= clauses.MAX_ADJUNCT:
             return tokens
         cut = [i for i in tokens if i < other.left_edge.i]
-        while cut and self.parse.doc[cut[-1]].dep_ in ("punct", "cc"):
+        while cut and self.parse.words[cut[-1]].dep_ in ("punct", "cc"):
             cut.pop()
         return cut
 
@@ -186,7 +186,7 @@ class Phrasing:
         if not self._agrees(first) or first in ("get", "gets", "got"):
             return None
         adverbs = [self.parse.words[i].text for i in self.adverbs()]
-        particle = [t for t in kept if len(t) == 1 and self.parse.doc[t[0]].dep_ == "prt"]
+        particle = [t for t in kept if len(t) == 1 and self.parse.words[t[0]].dep_ == "prt"]
         kept = particle + [t for t in kept if t not in particle]
         words = [word, first, self.writer.write(subject), *adverbs, *others, *map(self.writer.write, kept), tail]
         return self.close(target, words, answer, [subject, *kept, list(extra)], weight, wanted)
@@ -244,7 +244,7 @@ class Phrasing:
 
     def _stands(self, answer: list[int]) -> bool:
         """Does the answer stand alone: no pronoun, not "the bill", not cut, not too long?"""
-        doc = self.parse.doc
+        doc = self.parse.words
         if doc[answer[0]].lower_ in ("no", "none", "nothing"):
             return False
         if len(answer) > MAX_ANSWER or clauses.leans(self.parse, answer) or not self._is_whole(answer):
@@ -265,12 +265,21 @@ class Phrasing:
 
     def _goes_on(self, following: int) -> bool:
         """Does the list or the phrase of an answer go on at token `following` (", that it voted", "named Otis")?"""
-        doc = self.parse.doc
+        doc = self.parse.words
         if following + 1 >= self.parse.bounds[self.parse.sentence_of(self.clause.verb.i)][1]:
             return False
         if doc[following].tag_ == "VBN" and doc[following].lower_ in ("named", "called", "known", "titled"):
             return True
+        if self._lists_more(following + (doc[following].text == ",")):
+            return True
         return doc[following].text == "," and doc[following + 1].lower_ in ("that", "which", "rather")
+
+    def _lists_more(self, following: int) -> bool:
+        """ "and a slip of paper": is another thing joined to the answer?"""
+        doc = self.parse.words
+        if doc[following].lower_ not in ("and", "or", "&", "as") or following + 1 >= len(doc):
+            return False
+        return doc[following + 1].pos_ in ("DET", "NOUN", "PROPN", "ADJ", "NUM", "PRON")
 
     def _is_whole(self, tokens: Sequence[int]) -> bool:
         """Are quotations and brackets closed, and is nothing cut out but what a comma or dash sets off?"""
@@ -287,7 +296,7 @@ class Phrasing:
         end = self.parse.bounds[self.parse.sentence_of(token)][1]
         if token + 1 >= end or self.parse.words[token].whitespace_:
             return False
-        following = self.parse.doc[token + 1]
+        following = self.parse.words[token + 1]
         return not following.is_punct and following.tag_ != "POS" or following.text in ("/", "-", "°")
 
     def _specific(self, asked: list[int], used: Sequence[Mention], target: str) -> float:

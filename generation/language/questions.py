@@ -196,7 +196,7 @@ class Asker(Phrasing):
         return self.ask("how", "How", part) if part.lower_ == "by" and inner is not None else None
 
     def due_to(self, part: "Token") -> Draft | None:
-        text = self.parse.doc[part.i + 1].lower_ if part.i + 1 < len(self.parse.doc) else ""
+        text = self.parse.words[part.i + 1].lower_ if part.i + 1 < len(self.parse.doc) else ""
         return self.ask("why", "Why", part) if (part.lower_, text) in (("due", "to"), ("because", "of")) else None
 
     def how_much(self, part: "Token") -> Draft | None:

@@ -7,6 +7,7 @@ the rules learn which sentences a reader needs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from generation.language import mentions, nlp
 from generation.language.entities import Entity, Link, gather, renewed
@@ -57,11 +58,20 @@ def resolve_parse(
     kept = sorted(set(sentences)) if sentences is not None else list(range(len(parse.sentences)))
     place = {sentence: position for position, sentence in enumerate(kept)}
     known = found if found is not None else mentions.find(parse)
-    state = Discourse(parse, place, named=renewed(named) if named else gather(m for m in known if m.form == "name"))
+    state = Discourse(parse, place, named=renewed(named or _named(parse, known)))
     for mention in known:
         if mention.sentence in place:
             state.read(mention)
     return state.links
+
+
+def _named(parse: Parse, known: Sequence[Mention]) -> Mapping[int, Entity]:
+    return _gathered(parse) if known is mentions.find(parse) else gather(m for m in known if m.form == "name")
+
+
+@lru_cache(maxsize=64)
+def _gathered(parse: Parse) -> Mapping[int, Entity]:
+    return gather(m for m in mentions.find(parse) if m.form == "name")
 
 
 class Discourse(Nominals, People):

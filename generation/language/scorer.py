@@ -78,20 +78,20 @@ def _row(parse: Parse, mention: Mention, entity: "Entity", place: Mapping[int, i
     }
     row |= _about_names(parse, entity) | {
         f"far roles {min(distance, 2)} {last.role} {mention.role}": 1.0,
-        "object of by": float(parse.doc[last.head].head.lower_ == "by"),
+        "object of by": float(parse.words[last.head].head.lower_ == "by"),
         "last is the same pronoun": float(
-            last.form == "pronoun" and parse.doc[last.head].lower_ == parse.doc[mention.head].lower_
+            last.form == "pronoun" and parse.words[last.head].lower_ == parse.words[mention.head].lower_
         ),
     }
     if distance == 0:
-        row |= _same_sentence(parse.doc[mention.head], parse.doc[last.head])
+        row |= _same_sentence(parse.words[mention.head], parse.words[last.head])
     return row
 
 
 def _about_names(parse: Parse, entity: "Entity") -> dict[str, float]:
     """What all names of an entity tell: how many, how full, whether they stand in brackets or in a place's position."""
     names = entity.known
-    doc = parse.doc
+    doc = parse.words
     return {
         "log known": math.log(1 + len(names)),
         "full name": float(any(len(n.words) > 1 for n in names)),
@@ -112,7 +112,7 @@ def _later_row(parse: Parse, mention: Mention, entity: "Entity", place: Mapping[
     """A name that comes only after the pronoun ("When he was minister, Kallergis ...")."""
     first = entity.known[0]
     distance = place[first.sentence] - place[mention.sentence]
-    pronoun, name = parse.doc[mention.head], parse.doc[first.head]
+    pronoun, name = parse.words[mention.head], parse.words[first.head]
     below = name.dep_ in ("nsubj", "nsubjpass") and name.head.is_ancestor(pronoun) and distance == 0
     return {
         f"later {min(distance, 2)}": 1.0,
@@ -143,7 +143,7 @@ def _same_sentence(pronoun: "Token", last: "Token") -> dict[str, float]:
 
 def is_blocked(parse: Parse, mention: Mention, last: Mention) -> bool:
     """Binding: two arguments of one verb are two people ("Ann saw her"); so is what holds the pronoun ("her son")."""
-    pronoun, other = parse.doc[mention.head], parse.doc[last.head]
+    pronoun, other = parse.words[mention.head], parse.words[last.head]
     if last.start <= mention.head < last.end or other.is_ancestor(pronoun) and other.pos_ != "VERB":
         return mention.role == "poss" and last.form != "name" or last.start <= mention.head < last.end
     if mention.role == "poss" or mention.sentence != last.sentence:
