@@ -13,8 +13,9 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 import gradio as gr
 
 from generation.review import keeping
-from space import api, browse, generate, theme
+from space import api, browse, evaluate, generate, theme
 from space import review as people
+from space.cutting import Bench
 from space.shelf import Shelf, load_shelf
 
 MASTHEAD = """<header class="masthead"><h1>CRaQAn</h1>
@@ -31,6 +32,7 @@ def build_demo(
     one to take part in, and `keep_review` is called after each change of it.
     """
     shelf = shelf or load_shelf()
+    bench = Bench(shelf)
     with gr.Blocks(
         title="CRaQAn",
         analytics_enabled=False,
@@ -44,6 +46,8 @@ def build_demo(
                 generate.build()
             with gr.Tab("Review", id="review") as tab:
                 people.build(tab, review, keep_review)
+            with gr.Tab("Evaluate", id="evaluate") as tab:
+                evaluate.build(tab, bench)
         api.build(shelf)
     return demo
 

@@ -68,7 +68,7 @@ async def of_visitor(base_url: str, model: str, key: str) -> Maker:
 
 async def split(text: str) -> list[Section]:
     """The sections of a pasted text, segmented. Raises InputError for a text that cannot be worked on."""
-    return await _aside(_split, text)
+    return await aside(_split, text)
 
 
 def titles(sections: Sequence[Section]) -> list[str]:
@@ -98,7 +98,7 @@ async def watch(section: Section, maker: Maker) -> AsyncGenerator[Story, None]:
         loop.call_soon_threadsafe(news.put_nowait, story)
 
     telling = _told(section, maker, tell)
-    task = asyncio.ensure_future(telling if maker.chat else _aside(asyncio.run, telling))
+    task = asyncio.ensure_future(telling if maker.chat else aside(asyncio.run, telling))
     deadline = loop.time() + SECTION_SECONDS
     try:
         while True:
@@ -128,7 +128,8 @@ async def make(sections: Sequence[Section], maker: Maker) -> AsyncGenerator[list
             return
 
 
-async def _aside(function: Callable[..., Any], *args: Any) -> Any:
+async def aside(function: Callable[..., Any], *args: Any) -> Any:
+    """Call `function` on the one thread that parses, and wait for it without holding up the page."""
     return await asyncio.get_running_loop().run_in_executor(_rules_thread, function, *args)
 
 

@@ -19,12 +19,13 @@ KIND_WORDS = {"pronominal": "pronoun", "nominal": "noun phrase", "mixed": "prono
 
 
 @dataclass(frozen=True, slots=True)
-class _End:
-    """One end of coreference `number`: a mention or an antecedent."""
+class End:
+    """One end of coreference `number`: a mention or an antecedent; `is_lost` where the other end is out of reach."""
 
     role: str
     number: int
     span: Span
+    is_lost: bool = False
 
 
 def escape(text: str) -> str:
@@ -82,10 +83,10 @@ def _named(char: str) -> str:
     return f'<span class="code-point" title="{name}">U+{ord(char):04X}</span>'
 
 
-def _ends(coreferences: Sequence[Coreference]) -> Iterator[_End]:
+def _ends(coreferences: Sequence[Coreference]) -> Iterator[End]:
     for number, coreference in enumerate(coreferences, start=1):
-        yield _End("antecedent", number, coreference.antecedent)
-        yield _End("mention", number, coreference.mention)
+        yield End("antecedent", number, coreference.antecedent)
+        yield End("mention", number, coreference.mention)
 
 
 def _is_real(span: Span, sentences: Sequence[Sentence]) -> bool:
@@ -98,33 +99,34 @@ def _opens_paragraph(index: int, sentences: Sequence[Sentence], text: str) -> bo
     return index > 0 and text[sentences[index - 1].end : sentences[index].start].count("\n") > 1
 
 
-def _row(index: int, sentence: Sentence, is_required: bool, ends: Sequence[_End], opens_paragraph: bool) -> str:
+def _row(index: int, sentence: Sentence, is_required: bool, ends: Sequence[End], opens_paragraph: bool) -> str:
     classes = " ".join(["sentence", *["required"] * is_required, *["paragraph"] * opens_paragraph])
     here = [e for e in ends if e.span.sentence_index == index]
     said = '<span class="sr">, required</span>' if is_required else ""
     return (
         f'<li class="{classes}"><span class="number"><span class="sr">Sentence </span>{index}{said}</span>'
-        f'<p dir="auto">{_marked(sentence.text, here)}</p></li>'
+        f'<p dir="auto">{marked(sentence.text, here)}</p></li>'
     )
 
 
-def _marked(text: str, ends: Sequence[_End]) -> str:
-    """`text` cut wherever an end starts or stops, so that spans may touch, nest or overlap."""
+def marked(text: str, ends: Sequence[End]) -> str:
+    """`text` with its ends marked; it is cut wherever one starts or stops, so that they may touch, nest or overlap."""
     cuts = sorted({0, len(text), *(e.span.start for e in ends), *(e.span.end for e in ends)})
     pieces = zip(cuts, cuts[1:], strict=False)
     return "".join(_piece(text[a:b], a, [e for e in ends if e.span.start <= a and b <= e.span.end]) for a, b in pieces)
 
 
-def _piece(text: str, start: int, ends: Sequence[_End]) -> str:
+def _piece(text: str, start: int, ends: Sequence[End]) -> str:
     if not ends:
         return escape(text)
     roles = " ".join(sorted({e.role for e in ends}))
+    lost = " lost" * any(e.is_lost for e in ends)
     numbers = "".join(f' data-{role}="{" ".join(_numbers(ends, role))}"' for role in roles.split())
     tags = "".join(f'<span class="tag">{e.number}</span>' for e in ends if e.span.start == start)
-    return f'<mark class="{roles}"{numbers}>{tags}{escape(text)}</mark>'
+    return f'<mark class="{roles}{lost}"{numbers}>{tags}{escape(text)}</mark>'
 
 
-def _numbers(ends: Sequence[_End], role: str) -> list[str]:
+def _numbers(ends: Sequence[End], role: str) -> list[str]:
     return [str(e.number) for e in ends if e.role == role]
 
 

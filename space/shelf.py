@@ -62,9 +62,16 @@ class Filters:
 
 
 class Shelf:
-    """The rows that the tab shows, with the provenance that belongs to them, and the rejected pairs."""
+    """The rows that the tabs show, with the provenance that belongs to them, the rejected pairs and whole articles."""
 
-    def __init__(self, rows: Iterable[Row], provenance: Iterable[Row] = (), rejected: Iterable[Row] = ()):
+    def __init__(
+        self,
+        rows: Iterable[Row],
+        provenance: Iterable[Row] = (),
+        rejected: Iterable[Row] = (),
+        texts: Iterable[Row] = (),
+    ):
+        self.texts = list(texts)
         self.rows = list(rows)
         self.rejected = [_measured(row) for row in rejected]
         self.by_id = {row["id"]: row for row in (*self.rejected, *self.rows)}
@@ -108,7 +115,7 @@ def load_shelf(folder: Path = DATA) -> Shelf:
                 for _, row in craqan.read_rows(path, config):
                     yield {**row, "split": split}
 
-    return Shelf(rows("default"), rows("provenance"), rows("rejected"))
+    return Shelf(rows("default"), rows("provenance"), rows("rejected"), rows("articles"))
 
 
 def question_word(question: str) -> str:
