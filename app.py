@@ -11,7 +11,11 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 import gradio as gr
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
+from generation import __version__
 from generation.review import keeping
 from space import api, browse, evaluate, generate, theme
 from space import review as people
@@ -48,15 +52,20 @@ def build_demo(
                 people.build(tab, review, keep_review)
             with gr.Tab("Evaluate", id="evaluate") as tab:
                 evaluate.build(tab, bench)
-        api.build(shelf)
+        api.build(shelf, bench)
     return demo
 
 
 def launch(demo: gr.Blocks) -> None:
-    """Serve the page; host and port come from gradio's own GRADIO_SERVER_NAME and GRADIO_SERVER_PORT."""
+    """Serve the page, GET /health and the endpoints, which are tools for MCP too.
+
+    Host and port come from gradio's own GRADIO_SERVER_NAME and GRADIO_SERVER_PORT.
+    """
     demo.queue(max_size=64, default_concurrency_limit=8).launch(
         **theme.look(),
         ssr_mode=False,
+        mcp_server=True,
+        app_kwargs={"routes": [Route("/health", _health)]},  # routes of gradio's own come after and would take it
         run_history=False,  # what visitors paste stays out of browser storage
         footer_links=["api"],
         max_file_size="1mb",
@@ -64,6 +73,11 @@ def launch(demo: gr.Blocks) -> None:
         show_error=False,
         quiet=True,
     )
+
+
+async def _health(request: Request) -> JSONResponse:
+    """Answers as long as the server does; touches neither data nor queue."""
+    return JSONResponse({"status": "ok", "version": __version__})
 
 
 def main() -> None:

@@ -1,18 +1,111 @@
 """The page's functions for programs: named endpoints with types and descriptions, and the same limits."""
 
+from dataclasses import asdict
 from typing import Any
 
 import gradio as gr
 
+from generation import checks
+from generation.checking.rows import read_pair
 from generation.errors import CraqanError, UsageError
-from space import generate, making
+from space import generate, limits, making
+from space.cutting import Bench, Compared
 from space.shelf import Filters, Shelf
 
 
-def build(shelf: Shelf) -> None:
-    """Add the endpoints; call inside a gr.Blocks."""
+def build(shelf: Shelf, bench: Bench) -> None:
+    """Add the endpoints, each of which is a tool for MCP too; call inside a gr.Blocks."""
     _build_search(shelf)
     _build_generation()
+    gr.api(check_pair, api_name="check_pair", concurrency_limit=4)
+    _build_evaluation(bench)
+
+
+async def check_pair(
+    sentences: list[str],
+    question: str,
+    answer: str,
+    required: list[int],
+    coreferences: list[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Check one question-answer pair by code alone; no model is asked, and nothing is kept.
+
+    Args:
+        sentences: the passage, one sentence an item, in order; 2 to 60 of them, 20,000 characters in all.
+        question: the question.
+        answer: its answer.
+        required: indices, from 0, of the two or three sentences that the question needs.
+        coreferences: each {"kind": "pronominal" or "nominal", "mention": SPAN, "antecedent": SPAN}, where SPAN is
+            {"sentence_index": 1, "text": "It"}, with "start" and "end" if the words occur more than once; or none.
+
+    Returns:
+        `is_quality` (false if a problem is certain), the `reason` in words, and `problems`, each with its code, the
+        check that found it, the reason and how certain it is.
+    """
+    row = {
+        "sentences": sentences,
+        "question": question,
+        "answer": answer,
+        "required_sentence_indices": required,
+        "coreferences": coreferences or [],
+    }
+    try:
+        problems = await making.aside(_problems, limits.check_pair(row))
+    except CraqanError as error:
+        raise gr.Error(str(error)) from error
+    verdict = checks.verdict(problems)
+    return {
+        "is_quality": verdict.is_quality,
+        "reason": verdict.reason,
+        "problems": [asdict(problem) for problem in problems],
+    }
+
+
+def _problems(row: dict[str, Any]) -> tuple[checks.Problem, ...]:
+    return checks.run(*read_pair(row))
+
+
+def _build_evaluation(bench: Bench) -> None:
+    async def evaluate_chunker(name: str, split: str = "") -> dict[str, Any]:
+        """Measure a chunker on the released set: how many questions keep all their sentences in one chunk.
+
+        Args:
+            name: recursive:SIZE, tokens:SIZE, sentences:SIZE, unicode:SIZE, markdown:SIZE, sections:SIZE, coref:SIZE
+                (slow) or oracle:SIZE (knows the labels: an upper bound). SIZE counts words and marks, for sentences
+                sentences; NAME:SIZE:OVERLAP overlaps where the chunker can.
+            split: train, validation or test, or empty for all.
+
+        Returns:
+            `whole`, the share of `questions` whose required sentences all lie in one chunk; `links_cut`, the share of
+            labelled coreferences (`links`) that no chunk holds; `chunks`, `mean_tokens`, `mean_characters`, the seconds
+            that cutting took, and `by_distance` between the required sentences. Where time ran out, `articles` is less
+            than `of_articles`, and the figures are of those.
+        """
+        try:
+            compared = [c async for c in bench.compare([name], split)][-1]
+        except CraqanError as error:
+            raise gr.Error(str(error)) from error
+        return _figures(compared)
+
+    gr.api(evaluate_chunker, api_name="evaluate_chunker", concurrency_limit=2, concurrency_id="compare")
+
+
+def _figures(compared: Compared) -> dict[str, Any]:
+    report = compared.reports[0]
+    return {
+        "chunker": report.chunker,
+        "articles": compared.articles,
+        "of_articles": compared.of_articles,
+        "questions": report.all.questions,
+        "whole": report.all.whole,
+        "links": report.all.links,
+        "links_cut": report.all.cut,
+        "chunks": report.chunks,
+        "mean_tokens": report.mean_tokens,
+        "mean_characters": report.mean_characters,
+        "seconds": report.seconds,
+        "by_distance": {str(d): asdict(share) for d, share in report.by_distance.items()},
+    }
 
 
 def _build_search(shelf: Shelf) -> None:

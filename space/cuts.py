@@ -34,7 +34,9 @@ def article(cut: CutArticle, title: str) -> str:
 
 def measured(reports: Sequence[ChunkReport], titles: Sequence[str]) -> str:
     """A comparison as a table, one row a chunker."""
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("Chunker", "Whole", "Links cut", "Chunks", "Mean size"))
+    head = "".join(
+        f'<th scope="col">{name}</th>' for name in ("Chunker", "Whole", "Links cut", "Chunks", "Mean tokens")
+    )
     rows = "".join(_measured(report, title) for report, title in zip(reports, titles, strict=True))
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="Comparison"><table class="matrix figures">'
@@ -57,7 +59,7 @@ def share(value: float | None) -> str:
 def _measured(report: ChunkReport, title: str) -> str:
     return (
         f'<tr><th scope="row">{escape(title)}</th>{share(report.all.whole)}{share(report.all.cut)}'
-        f"<td>{report.chunks:,}</td><td>{report.mean_tokens:.0f} tokens</td></tr>"
+        f"<td>{report.chunks:,}</td><td>{report.mean_tokens:.0f}</td></tr>"
     )
 
 

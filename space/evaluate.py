@@ -27,17 +27,16 @@ def build(tab: gr.Tab, bench: Bench) -> None:
         return
     titles = [(plain(title), id) for title, id in bench.titles]
     kinds = [(words, kind) for kind, words in OFFERED.items()]
-    with gr.Row(elem_classes="filters"):
-        article = gr.Dropdown(titles, value=titles[0][1], label="Article", min_width=180, scale=3)
+    with gr.Row(elem_classes=["filters", "cutters"]):
+        article = gr.Dropdown(titles, value=titles[0][1], label="Article to cut", min_width=180, scale=3)
         first = gr.Dropdown(kinds, value=FIRST, label="Chunker", min_width=180, scale=3)
         beside = gr.Dropdown([("None", NO_OTHER), *kinds], value=BESIDE, label="Beside it", min_width=180, scale=3)
-        size = gr.Slider(
-            SMALLEST, LARGEST, SIZE, step=10, label="Largest chunk, in tokens", min_width=200, scale=2, buttons=[]
-        )
-    shown = gr.HTML(WAITING, elem_id="cuttings", apply_default_css=False)
+        size = gr.Slider(SMALLEST, LARGEST, SIZE, step=10, label="Size in tokens", min_width=200, scale=2, buttons=[])
     gr.HTML('<h2 class="heading">Over the whole set</h2>', apply_default_css=False)
     compare = gr.Button("Compare over the set", size="sm", elem_classes="quiet")
     table = gr.HTML(NOT_COMPARED, elem_id="comparison", apply_default_css=False)
+    gr.HTML('<h2 class="heading">In this article</h2>', apply_default_css=False)
+    shown = gr.HTML(WAITING, elem_id="cuttings", apply_default_css=False)
     with gr.Accordion("Stored results, with retrieval", open=False, elem_classes="more"):
         gr.HTML(results.stored(), apply_default_css=False)
 

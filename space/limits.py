@@ -3,10 +3,10 @@
 import asyncio
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from generation.client.transport import OPENAI_URL, endpoint, is_loopback
@@ -62,6 +62,20 @@ def check_sections(sections: Sequence[Section]) -> list[Section]:
             f"Every section here has more than {MAX_SENTENCES} sentences: paste fewer paragraphs, or add headings."
         )
     return fitting
+
+
+def check_pair(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`row` if its passage, question and answer are small enough to be checked; InputError says what is not."""
+    sentences, texts = row["sentences"], (row["question"], row["answer"])
+    if not isinstance(sentences, list) or not all(isinstance(text, str) for text in (*sentences, *texts)):
+        raise InputError("Give the passage as a list of sentences, and question and answer as texts.")
+    if len(sentences) > MAX_SENTENCES:
+        raise InputError(f"The passage has {len(sentences):,} sentences and the limit is {MAX_SENTENCES}.")
+    if sum(map(len, (*sentences, *texts))) > MAX_CHARACTERS:
+        raise InputError(f"Passage, question and answer may have {MAX_CHARACTERS:,} characters together.")
+    if not isinstance(row["coreferences"], list) or len(row["coreferences"]) > MAX_SENTENCES:
+        raise InputError(f"Give the coreferences as a list of {MAX_SENTENCES} at most.")
+    return row
 
 
 async def check_endpoint(base_url: str, model: str, key: str) -> str:

@@ -33,7 +33,7 @@ def _file(path: Path) -> str:
 def _set(found: Mapping[str, Any]) -> str:
     about = found["set"]
     rows = "".join(_chunker(name, figures) for name, figures in found["chunkers"].items())
-    head = "".join(f'<th scope="col">{n}</th>' for n in ("Chunker", "Whole", "Links cut", "Chunks", "Mean size"))
+    head = "".join(f'<th scope="col">{n}</th>' for n in ("Chunker", "Whole", "Links cut", "Chunks", "Mean tokens"))
     said = (
         f"{about['questions']:,} questions on {about['documents']:,} documents; made {escape(found['made_at'][:10])}."
     )
@@ -46,7 +46,7 @@ def _set(found: Mapping[str, Any]) -> str:
 def _chunker(name: str, figures: Mapping[str, Any]) -> str:
     return (
         f'<tr><th scope="row">{escape(name)}</th>{share(figures["all"]["whole"])}{share(figures["all"]["cut"])}'
-        f"<td>{figures['chunks']:,}</td><td>{figures['mean_tokens']:.0f} tokens</td></tr>"
+        f"<td>{figures['chunks']:,}</td><td>{figures['mean_tokens']:.0f}</td></tr>"
     )
 
 

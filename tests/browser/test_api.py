@@ -1,14 +1,31 @@
 """The app for programs: named endpoints over real HTTP, without a browser."""
 
+import json
+import os
+import re
+import subprocess
+import sys
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
 
 from space import generate
 from tests.space_rows import ROWS
+
+NAMES = ["search_questions", "get_question", "list_sections", "generate_pair", "check_pair", "evaluate_chunker"]
+ORCHARD = {
+    "sentences": [s["text"] for s in ROWS[0]["sentences"]],
+    "question": ROWS[0]["question"],
+    "answer": ROWS[0]["answer"],
+    "required": ROWS[0]["required_sentence_indices"],
+}
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +35,7 @@ def client(small_app):
 
 def test_every_public_endpoint_is_named_and_described(client):
     endpoints = client.view_api(return_format="dict")["named_endpoints"]
-    assert set(endpoints) == {"/search_questions", "/get_question", "/list_sections", "/generate_pair"}
+    assert set(endpoints) == {f"/{name}" for name in NAMES}
     assert all(endpoint["description"] for endpoint in endpoints.values())
 
 
@@ -35,9 +52,62 @@ def test_a_pair_is_made_from_a_text(client):
     assert made["status"] == "accepted" and made["question"] and made["rounds"]
 
 
+def test_a_pair_is_checked(client):
+    checked = client.predict(**ORCHARD, coreferences=ROWS[0]["coreferences"], api_name="/check_pair")
+    assert checked["is_quality"] and checked["problems"] == []
+    wrong = client.predict(**{**ORCHARD, "required": [0]}, api_name="/check_pair")
+    assert not wrong["is_quality"] and wrong["problems"][0]["code"] == "formatting"
+
+
+def test_a_chunker_is_evaluated(client):
+    whole = client.predict("sections", api_name="/evaluate_chunker")
+    single = client.predict("sentences:1", "train", api_name="/evaluate_chunker")
+    assert (whole["questions"], whole["whole"], whole["links_cut"]) == (len(ROWS), 1.0, 0.0)
+    assert single["whole"] == 0.0 and single["chunks"] > whole["chunks"]
+    assert single["articles"] == single["of_articles"] == whole["of_articles"]
+
+
+@pytest.mark.asyncio
+async def test_the_functions_are_tools_for_mcp(small_app):
+    server = streamable_http_client(small_app.url + "gradio_api/mcp/")
+    async with server as (read, write, _), ClientSession(read, write) as session:
+        await session.initialize()
+        tools = {tool.name: tool for tool in (await session.list_tools()).tools}
+        assert set(tools) == set(NAMES)
+        assert set(tools["check_pair"].inputSchema["properties"]) == {*ORCHARD, "coreferences"}
+        answer = await session.call_tool("check_pair", ORCHARD)
+        assert not answer.isError and "'is_quality': True" in answer.content[0].text
+
+
+@pytest.mark.parametrize("kind", ["python", "bash"])
+def test_the_examples_of_the_readme_run(small_app, tmp_path, kind):
+    (code,) = (c for c in re.findall(rf"```{kind}\n(.*?)```", README, re.DOTALL) if "127.0.0.1:7860" in c)
+    code = code.replace("http://127.0.0.1:7860", small_app.url.rstrip("/")).replace('"test"', '"train"')
+    command = [sys.executable, "-c", code] if kind == "python" else ["bash", "-euc", code]
+    environment = {**os.environ, "HF_HOME": str(tmp_path)}
+    ran = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=90)
+    assert ran.returncode == 0, ran.stderr
+    if kind == "bash":
+        line = next(line for line in ran.stdout.splitlines() if line.startswith("data: ["))
+        assert json.loads(line.removeprefix("data: "))[0]["chunker"] == "sentences:5"
+
+
+def test_health_answers_at_once(small_app):
+    with urllib.request.urlopen(small_app.url + "health", timeout=5) as reply:
+        assert json.load(reply)["status"] == "ok"
+
+
 @pytest.mark.parametrize(
     ("endpoint", "arguments", "message"),
     [
+        ("/check_pair", {**ORCHARD, "sentences": ["One."] * 61}, "the limit is 60"),
+        ("/check_pair", {**ORCHARD, "sentences": [1, 2]}, "list of sentences"),
+        ("/check_pair", {**ORCHARD, "coreferences": [{"kind": "pronominal"}]}, "mention"),
+        ("/check_pair", {**ORCHARD, "required": "all"}, "whole numbers"),
+        ("/evaluate_chunker", {"name": "semantic:90"}, "runs no chunker"),
+        ("/evaluate_chunker", {"name": "tokens:5000:4999"}, "at most half"),
+        ("/evaluate_chunker", {"name": "tokens:1@characters"}, "at least 20"),
+        ("/evaluate_chunker", {"name": "tokens:100", "split": "all"}, "no split"),
         ("/generate_pair", {"text": ""}, "Paste a text first"),
         ("/generate_pair", {"text": "The law holds. " * 2000}, "the limit is 20,000"),
         ("/generate_pair", {"text": "x", "model": "m", "base_url": "http://example.com"}, "too short"),
