@@ -92,7 +92,8 @@ def make(
     licence = licence or (last.about["licence"] if last else craqan.LICENSE)
     gathered = gather(_several(inputs), last, _several(review), withdraw or {}, source_license)
     tables = tables_of(gathered, seed)
-    release = _proposal(number, tables, licence, policy, gathered.recipes, last, _original(original))
+    gone = {"withdrawn": gathered.replaced}
+    release = _proposal(number, tables, licence, policy, gathered.recipes, last, _original(original), gone)
     found = gates.findings(release)
     gates.refuse(found, allow)
     about = _about(release, found, gathered, seed)

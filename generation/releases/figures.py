@@ -145,11 +145,11 @@ def _reasons(rejected: Sequence[Row]) -> dict[str, int]:
 
 
 def _reviewers(histories: Iterable[Row]) -> dict[str, tuple[int, int]]:
-    """{who: (verdicts given, of which rejections)}; readers of one model count together."""
+    """{who: (verdicts given, of which rejections)}; readers of one model count together, and so do people."""
     given: Counter[str] = Counter()
     against: Counter[str] = Counter()
     for verdict in (v for h in histories for r in h["rounds"] for v in r["verdicts"]):
-        who = verdict["reviewer"].split("/")[0]
+        who = "people" if verdict["reviewer"].startswith("person:") else verdict["reviewer"].split("/")[0]
         given[who] += 1
         against[who] += not verdict["is_quality"]
     return {who: (n, against[who]) for who, n in given.most_common()}

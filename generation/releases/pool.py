@@ -35,7 +35,7 @@ class Pool:
     """Rows by id (articles by article_id). `homes`: {config: {id of a pair or article: its split}}, where known.
 
     `excerpts` are the articles of which only some sections are known. `recipes` tells what a digest in the column
-    `recipe` stands for.
+    `recipe` stands for. `replaced` says of pairs that gave way to their correction why they are gone.
     """
 
     articles: dict[str, Row] = field(default_factory=dict)
@@ -45,31 +45,41 @@ class Pool:
     homes: dict[str, dict[str, str]] = field(default_factory=lambda: {config: {} for config in SPLIT_CONFIGS})
     recipes: dict[str, Any] = field(default_factory=dict)
     excerpts: set[str] = field(default_factory=set)
+    replaced: dict[str, str] = field(default_factory=dict)
     stages: Stages = field(default_factory=Stages)
 
     def add(self, other: "Pool", name: str, *, newer: bool = False) -> None:
-        """Take in `other`; if it is `newer`, its rows replace those of the same id, otherwise they must be equal."""
+        """Take in `other`; if it is `newer`, its rows replace those of the same id, otherwise they must be equal.
+
+        What people have said of a pair is not unsaid by a newer input in which nobody has read it.
+        """
         self.excerpts |= other.excerpts - self.articles.keys()
         for id, row in other.articles.items():
             self.articles[id] = row if id not in self.articles else self._one_article(id, row, other, name, newer)
+        said = self._said_by_people() - other._said_by_people() if newer else set()
         for config in ("pairs", "rejected", "histories"):
             mine, theirs = getattr(self, config), getattr(other, config)
-            for id, row in theirs.items():
+            for id, row in ((id, row) for id, row in theirs.items() if id not in said):
                 if config != "histories" and not newer and mine.get(id, row) != row:
                     raise InputError(f"{name} holds the pair {id} in other words or columns than an input before it.")
                 mine[id] = row
         if newer:
-            self._follow_verdicts(other)
+            self._follow_verdicts(other, said)
         for config in SPLIT_CONFIGS:
             self.homes[config] = {**other.homes[config], **self.homes[config]}
         self.recipes |= other.recipes
         self.stages.add(other.stages)
 
-    def _follow_verdicts(self, newer: "Pool") -> None:
-        for id in newer.rejected:
+    def _follow_verdicts(self, newer: "Pool", said: set[str]) -> None:
+        for id in newer.rejected.keys() - said:
             self.pairs.pop(id, None)
-        for id in newer.pairs:
+        for id in newer.pairs.keys() - said:
             self.rejected.pop(id, None)
+
+    def _said_by_people(self) -> set[str]:
+        """The pairs that people have read, or turned down."""
+        against = {id for id, row in self.rejected.items() if any(r.startswith("person:") for r in row["rejected_by"])}
+        return against | {id for id, row in self.pairs.items() if row["human_reviews"]}
 
     def _one_article(self, id: str, row: Row, other: "Pool", name: str, newer: bool) -> Row:
         """The one that holds all sections of both; an excerpt gives way to the whole."""
@@ -88,6 +98,12 @@ class Pool:
         kept.pop("human_reviews")
         codes = [code for code in PROBLEM_CODES if code in set(problems)] or ["other"]
         self.rejected[id] = {**kept, "rejected_by": list(by), "problems": codes, "reason": reason}
+
+    def replace(self, id: str, by: str, reason: str) -> None:
+        """Take out a pair whose correction, `by`, is in the pool; its history is part of the correction's."""
+        if id != by and self.pairs.pop(id, None):
+            self.histories.pop(id, None)
+            self.replaced[id] = reason
 
     def only_needed_articles(self) -> None:
         """Leave out articles of which no pair is left, and whose pairs were all lost before they had a candidate."""

@@ -1,12 +1,7 @@
 """The Review tab in a real Chromium: three people by keyboard alone, a server that is killed, accounts on a Space."""
 
 import json
-import os
-import signal
-import socket
 import sqlite3
-import subprocess
-import sys
 import urllib.request
 from contextlib import contextmanager
 
@@ -15,7 +10,7 @@ from playwright.sync_api import expect
 
 from generation import human
 from generation.human import Policy
-from tests.browser.conftest import ROOT, App, _wait
+from tests.browser.desk import press, question, served, sign_in, vote
 from tests.browser.test_look import UNLABELLED, WEAK_TEXT
 from tests.review_files import pair_rows, write_rows
 from tests.space_rows import HOSTILE
@@ -26,39 +21,13 @@ expect.set_options(timeout=15_000)
 HARBOR = "What does the Harbor Safety Act require every ferry to carry?"
 
 
-class Desk:
-    """`craqan review serve` on a port of its own, to be killed and started again; `app` is what pages open."""
-
-    def __init__(self, folder, rows=None, policy=None, **environment):
-        self.review = folder / "review.sqlite"
-        human.start(self.review, [write_rows(folder / "pairs.jsonl", rows or pair_rows(2))], policy or Policy())
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        kept = {k: v for k, v in os.environ.items() if k not in ("OPENAI_API_KEY", "HF_TOKEN", "SPACE_ID")}
-        self.environment = {**kept, "HF_HOME": str(folder), "PYTHONPATH": str(ROOT), **environment}
-        self.app = App(f"http://127.0.0.1:{self.port}/", folder / "serve.log")
-        self.process = None
-
-    def start(self):
-        command = [sys.executable, "-m", "generation", "review", "serve", str(self.review), "--port", str(self.port)]
-        with self.app.log.open("a") as log:
-            self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log)
-        _wait(f"{self.app.url}config", self.process, self.app.log)
-        return self
-
-    def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait(10)
-
-
 @contextmanager
-def running(folder, *arguments, **options):
-    desk = Desk(folder, *arguments, **options).start()
-    try:
+def running(folder, rows=None, policy=None, **environment):
+    human.start(
+        folder / "review.sqlite", [write_rows(folder / "pairs.jsonl", rows or pair_rows(2))], policy or Policy()
+    )
+    with served(folder, **environment) as desk:
         yield desk
-    finally:
-        desk.kill()
 
 
 @pytest.fixture(scope="module")
@@ -66,37 +35,6 @@ def shared_desk(tmp_path_factory):
     """A review of eight pairs that tests may look at and vote in, each under names of its own."""
     with running(tmp_path_factory.mktemp("desk"), pair_rows(8), Policy(people=99)) as desk:
         yield desk
-
-
-def sign_in(open_page, desk, name, width=1280, **options):
-    """The tab opened and the door passed by keyboard."""
-    page = open_page(desk.app, width, **options)
-    page.get_by_role("tab", name="Review").focus()
-    page.keyboard.press("Enter")
-    page.locator("#reviewer-name").focus()
-    page.keyboard.type(name)
-    page.keyboard.press("Enter")
-    page.locator(".desk").wait_for()
-    return page
-
-
-def press(page, keys):
-    for key in keys.split():
-        page.keyboard.press(key)
-
-
-def question(page):
-    return page.locator(".desk .question").inner_text()
-
-
-def vote(page, keys):
-    """Press the keys and Enter; return the question that was voted on, once the vote is said to be kept."""
-    asked = question(page)
-    ticket = page.locator(".desk").get_attribute("data-facts")
-    press(page, keys + " Enter")
-    expect(page.locator(".desk")).not_to_have_attribute("data-facts", ticket)
-    expect(page.locator("#review-message")).to_contain_text("Kept")
-    return asked
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -1,0 +1,55 @@
+"""`craqan publish` and `datasets` in processes of their own, against the Hub of `tests.hub`."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.dataset_files import ROOT
+from tests.hub import OWNER, READER, STRANGER, Hub
+
+REPO = "acme/acts"
+
+Done = subprocess.CompletedProcess[str]
+Splits = dict[str, list[dict[str, Any]]]
+
+LOAD = """
+import datasets, json, sys
+datasets.disable_progress_bars()
+read = lambda revision, streaming: {
+    split: [row for row in rows]
+    for split, rows in datasets.load_dataset(sys.argv[1], revision=revision or None, streaming=streaming).items()
+}
+loaded = {revision: read(revision, False) for revision in sys.argv[2:]}
+assert loaded == {revision: read(revision, True) for revision in sys.argv[2:]}
+print(json.dumps(loaded))
+"""
+
+
+def environment(hub: Hub, home: Path, token: str = OWNER) -> dict[str, str]:
+    neutral = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    ours = {"HF_ENDPOINT": hub.url, "HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+    return {**neutral, **ours, "PYTHONPATH": str(ROOT), **({"HF_TOKEN": token} if token else {})}
+
+
+def publish(hub: Hub, folder: Path, *more: str, home: Path, token: str = OWNER, repo: str = REPO) -> Done:
+    """Run the command; nothing that it prints may hold a token."""
+    command = [sys.executable, "-m", "generation", "publish", str(folder), "--repo", repo, *more]
+    done = subprocess.run(command, env=environment(hub, home, token), text=True, capture_output=True, timeout=120)
+    assert not any(secret in done.stdout + done.stderr for secret in (OWNER, READER, STRANGER))
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def load(hub: Hub, home: Path, *revisions: str, token: str = OWNER, repo: str = REPO) -> Done:
+    """Load each revision with `datasets`, "" being none, streaming and not; `rows_of_each` reads what it prints."""
+    command = [sys.executable, "-c", LOAD, repo, *(revisions or [""])]
+    return subprocess.run(command, env=environment(hub, home, token), text=True, capture_output=True, timeout=120)
+
+
+def rows_of_each(done: Done) -> dict[str, Splits]:
+    """{revision: {split: rows}}."""
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)  # type: ignore[no-any-return]
