@@ -22,9 +22,9 @@ demo: $(STAMPS)/base
 test: $(STAMPS)/space-test
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(TESTS)
 
-# The dataset's builder under other versions of `datasets`, each in an environment of its own.
+# The dataset's builder and a published release under other versions of `datasets`, each in an environment of its own.
 DATASETS ?= 5.2.0 3.6.0
-test-datasets: $(STAMPS)/base
+test-datasets: $(STAMPS)/space-test
 	PYTHON=$(PYTHON) tests/compat/run.sh $(DATASETS)
 
 test-ray: $(STAMPS)/ray-test

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.dataset_files import ROOT
-from tests.hub import OWNER, READER, STRANGER, Hub
+from tests.hub import LFS, OWNER, READER, STRANGER, Blob, Hub
 
 REPO = "acme/acts"
 
@@ -32,6 +32,14 @@ def environment(hub: Hub, home: Path, token: str = OWNER) -> dict[str, str]:
     neutral = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     ours = {"HF_ENDPOINT": hub.url, "HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
     return {**neutral, **ours, "PYTHONPATH": str(ROOT), **({"HF_TOKEN": token} if token else {})}
+
+
+def put(hub: Hub, name: str, tag: str, folder: Path) -> None:
+    """Make the files of `folder` the dataset's main and a tag, as somebody else's tools might."""
+    repo = hub.repos.get(("dataset", name)) or hub.create("dataset", name)
+    paths = [p for p in folder.rglob("*") if p.is_file()]
+    tree = {p.relative_to(folder).as_posix(): Blob(p.read_bytes(), p.suffix in LFS) for p in paths}
+    repo.tags[tag] = repo.commit("main", tag, tree, repo.refs["main"]).id
 
 
 def publish(hub: Hub, folder: Path, *more: str, home: Path, token: str = OWNER, repo: str = REPO) -> Done:

@@ -4,7 +4,6 @@ import json
 import re
 import tracemalloc
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -16,7 +15,8 @@ from generation.errors import CorpusError, UsageError
 from generation.records import Article
 from tests.dataset_files import python
 from tests.documents import PROSE, assert_offsets, one, reason, saved, skipped_of
-from tests.hub_stub import serve
+from tests.hub import Hub
+from tests.hub_client import put
 
 ROOT = Path(__file__).parents[1]
 
@@ -257,22 +257,18 @@ except CorpusError as error:
 
 
 def test_dataset_on_the_hub_is_read_by_its_address(tmp_path: Path) -> None:
-    home = tmp_path / "hub" / "harbor" / "laws" / "v1"
-    home.mkdir(parents=True)
+    home = tmp_path / "laws"
+    home.mkdir()
     rows(
         home,
         {"body": PROSE, "title": "Harbor Act"},
         {"body": PROSE + " Two.", "title": "Ferry Act"},
         name="train.jsonl",
     )
-    server = serve(tmp_path / "hub")
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        endpoint = f"http://127.0.0.1:{server.server_address[1]}"
-        address = "hf://datasets/harbor/laws?split=train&column=body"
-        printed = python(READ.format(address=address), ROOT, tmp_path / "home", HF_ENDPOINT=endpoint)
-    finally:
-        server.shutdown()
+    address = "hf://datasets/harbor/laws?split=train&column=body"
+    with Hub() as hub:
+        put(hub, "harbor/laws", "v1", home)
+        printed = python(READ.format(address=address), ROOT, tmp_path / "home", HF_ENDPOINT=hub.url)
     assert printed.strip().endswith("['Harbor Act', 'Ferry Act']")
 
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -12,7 +11,8 @@ import craqan
 from generation.releases import card, invariants
 from generation.releases.assemble import assemble
 from tests.dataset_files import DRAFTS, ROOT, edit, python
-from tests.hub_stub import serve
+from tests.hub import Hub
+from tests.hub_client import put
 
 FERRY = (
     "The Harbor Act was passed in 1974.",
@@ -186,24 +186,20 @@ def test_sentences_that_are_no_slices_are_joined_and_counted() -> None:
 
 
 @pytest.fixture
-def hub(tmp_path: Path) -> Iterator[tuple[Path, str]]:
-    """(folder, address) of a Hub that serves what is put into the folder as <org>/<name>/<revision>/."""
-    server = serve(tmp_path / "hub")
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield tmp_path / "hub", f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
+def hub() -> Iterator[Hub]:
+    with Hub() as running:
+        yield running
 
 
-def put_original(hub: Path) -> None:
+def put_original(hub: Hub, folder: Path) -> None:
     import datasets
 
-    folder = hub / craqan.ORIGINAL_REPO / "abc"
     (folder / "data").mkdir(parents=True)
     rows = [*numbered(0), original(title="Bad Act", section_sentences="[")]
     dataset = datasets.Dataset.from_list(rows, features=craqan.FEATURES["v1"])
     dataset.to_parquet(folder / "data/train-00000-of-00001-0123456789abcdef.parquet")
     (folder / "README.md").write_text("---\nlicense: cc-by-4.0\n---\n", encoding="utf-8")
+    put(hub, craqan.ORIGINAL_REPO, "abc", folder)
 
 
 SHOW_ORIGINAL = """
@@ -214,9 +210,9 @@ for streaming in (False, True):
 """
 
 
-def test_original_comes_from_the_hub_in_the_default_schema_with_its_report(hub: Any, tmp_path: Path) -> None:
-    put_original(hub[0])
-    out = python(SHOW_ORIGINAL, ROOT, tmp_path / "home", HF_ENDPOINT=hub[1]).splitlines()
+def test_original_comes_from_the_hub_in_the_default_schema_with_its_report(hub: Hub, tmp_path: Path) -> None:
+    put_original(hub, tmp_path / "original")
+    out = python(SHOW_ORIGINAL, ROOT, tmp_path / "home", HF_ENDPOINT=hub.url).splitlines()
     assert out[0] == out[1]
     assert out[0].startswith(
         "[[0, 2], [1, 3], [0, 1]] ['Edge-Pyxos/CRaQAn_v1@abc: 4 rows read, 3 converted, 1 left out.'"
@@ -224,28 +220,34 @@ def test_original_comes_from_the_hub_in_the_default_schema_with_its_report(hub: 
     assert "sentences_required counts from 0" in out[0] and "row 4 left out" in out[0]
 
 
-def put_release(hub: Path, version: str, answer: str) -> None:
-    folder = hub / craqan.REPO / version
-    assemble(DRAFTS, folder / "data", seed=0)
-    edit(folder / "data/default/test.jsonl", 1, lambda row: row.update(answer=answer))
-    card.update(folder / "README.md", folder / "data")
+def put_release(hub: Hub, folder: Path, version: str, **changes: Any) -> None:
+    """A release of the drafts, one row of its test split changed; None takes a column out."""
+    assemble(DRAFTS, folder / version / "data", seed=0)
+    card.update(folder / version / "README.md", folder / version / "data")
+
+    def change(row: dict[str, Any]) -> None:
+        row.update(changes)
+        for name in [name for name, value in changes.items() if value is None]:
+            del row[name]
+
+    edit(folder / version / "data/default/test.jsonl", 1, change)
+    put(hub, craqan.REPO, version, folder / version)
 
 
-def test_a_revision_is_read_from_the_hub_and_no_other(hub: Any, tmp_path: Path) -> None:
-    put_release(hub[0], "v0.1.0", "Ida Holm")
-    put_release(hub[0], "v0.2.0", "Ada Holm")
+def test_a_revision_is_read_from_the_hub_and_no_other(hub: Hub, tmp_path: Path) -> None:
+    put_release(hub, tmp_path, "v0.1.0", answer="Ida Holm")
+    put_release(hub, tmp_path, "v0.2.0", answer="Ada Holm")
     code = "import craqan\nfor revision in ('v0.1.0', 'v0.2.0', 'main'):\n    for streaming in (False, True):\n"
     code += "        rows = craqan.load(split='test', revision=revision, streaming=streaming)\n"
     code += "        print(next(iter(rows))['answer'])\n"
-    out = python(code, ROOT, tmp_path / "home", HF_ENDPOINT=hub[1]).splitlines()
+    out = python(code, ROOT, tmp_path / "home", HF_ENDPOINT=hub.url).splitlines()
     assert out == ["Ida Holm"] * 2 + ["Ada Holm"] * 4
 
 
-def test_a_release_is_held_against_the_schema_too(hub: Any, tmp_path: Path) -> None:
-    put_release(hub[0], "v0.1.0", "Ida Holm")
-    edit(hub[0] / craqan.REPO / "v0.1.0/data/default/test.jsonl", 1, lambda row: row.pop("domain"))
+def test_a_release_is_held_against_the_schema_too(hub: Hub, tmp_path: Path) -> None:
+    put_release(hub, tmp_path, "v0.1.0", domain=None)
     code = "import craqan\ntry: craqan.load(revision='v0.1.0')\nexcept craqan.DataError as error: print(error)"
-    assert 'column "domain" is missing' in python(code, ROOT, tmp_path / "home", HF_ENDPOINT=hub[1])
+    assert 'column "domain" is missing' in python(code, ROOT, tmp_path / "home", HF_ENDPOINT=hub.url)
 
 
 FAILING = """
@@ -258,18 +260,18 @@ for config, revision in {calls}:
 """
 
 
-def test_a_revision_that_does_not_exist_is_named(hub: Any, tmp_path: Path) -> None:
-    put_release(hub[0], "v0.1.0", "Ida Holm")
-    out = python(FAILING.format(calls=[("default", "v9")]), ROOT, tmp_path / "home", HF_ENDPOINT=hub[1])
+def test_a_revision_that_does_not_exist_is_named(hub: Hub, tmp_path: Path) -> None:
+    put_release(hub, tmp_path, "v0.1.0", answer="Ida Holm")
+    out = python(FAILING.format(calls=[("default", "v9")]), ROOT, tmp_path / "home", HF_ENDPOINT=hub.url)
     assert "Revision 'v9' doesn't exist" in out and out.count("\n") == 1
 
 
-def test_without_a_connection_there_is_one_sentence_and_no_cached_revision(hub: Any, tmp_path: Path) -> None:
-    put_release(hub[0], "v0.1.0", "Ida Holm")
-    put_original(hub[0])
+def test_without_a_connection_there_is_one_sentence_and_no_cached_revision(hub: Hub, tmp_path: Path) -> None:
+    put_release(hub, tmp_path, "v0.1.0", answer="Ida Holm")
+    put_original(hub, tmp_path / "original")
     names = (craqan.REPO, craqan.ORIGINAL_REPO)
     seen = f"import datasets\nfor name in {names}: datasets.load_dataset(name)"
-    python(seen, ROOT, tmp_path / "home", HF_ENDPOINT=hub[1])
+    python(seen, ROOT, tmp_path / "home", HF_ENDPOINT=hub.url)
     code = FAILING.format(calls=[("default", "v0.1.0"), ("original", "abc")])
     offline = python(code, ROOT, tmp_path / "home", HF_HUB_OFFLINE="1")
     dead = python(code, ROOT, tmp_path / "home2", HF_ENDPOINT="http://127.0.0.1:9")

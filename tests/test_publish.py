@@ -1,7 +1,7 @@
 """Publishing to a Hub over real HTTP: one commit and a tag, read back; rights, races, faults, kills, the Space."""
 
-import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from generation import dataset, release
+from generation import publish as publishing
+from generation.errors import InputError, UsageError
 from generation.releases.assemble import assemble
-from tests.dataset_files import DRAFTS, ROOT
+from tests.dataset_files import DRAFTS
 from tests.hub import OWNER, READER, STRANGER, Hub
-
-REPO = "acme/acts"
+from tests.hub_client import REPO, environment, load, publish, rows_of_each
 
 
 @pytest.fixture
@@ -43,40 +44,13 @@ def second(first: Path) -> Path:
     return out
 
 
-def environment(hub: Hub, home: Path, token: str = OWNER) -> dict[str, str]:
-    neutral = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-    ours = {"HF_ENDPOINT": hub.url, "HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-    return {**neutral, **ours, "PYTHONPATH": str(ROOT), **({"HF_TOKEN": token} if token else {})}
-
-
-def publish(hub: Hub, folder: Path, *more: str, home: Path, token: str = OWNER, repo: str = REPO):
-    """Run the command; nothing that it prints may hold a token."""
-    command = [sys.executable, "-m", "generation", "publish", str(folder), "--repo", repo, *more]
-    done = subprocess.run(command, env=environment(hub, home, token), text=True, capture_output=True, timeout=120)
-    assert not any(secret in done.stdout + done.stderr for secret in (OWNER, READER, STRANGER))
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
-
-
-LOAD = """
-import datasets, sys, json
-datasets.disable_progress_bars()
-rows = {}
-for streaming in (False, True):
-    loaded = datasets.load_dataset(sys.argv[1], revision=sys.argv[2] or None, streaming=streaming)
-    rows[streaming] = {split: [row["id"] for row in part] for split, part in loaded.items()}
-assert rows[False] == rows[True], rows
-print(json.dumps(rows[False]))
-"""
-
-
-def load(hub: Hub, home: Path, revision: str = "", token: str = OWNER, repo: str = REPO):
-    command = [sys.executable, "-c", LOAD, repo, revision]
-    return subprocess.run(command, env=environment(hub, home, token), text=True, capture_output=True, timeout=120)
-
-
 def ids(folder: Path) -> dict[str, list[str]]:
     return {split: [row["id"] for row in rows] for split, rows in dataset.rows_of(folder / "data")["default"].items()}
+
+
+def loaded_ids(hub: Hub, home: Path, token: str = OWNER) -> dict[str, list[str]]:
+    loaded = rows_of_each(load(hub, home, "v1.0.0", token=token))["v1.0.0"]
+    return {split: [row["id"] for row in rows] for split, rows in loaded.items()}
 
 
 def test_two_releases_one_after_the_other_and_each_loads_by_its_tag(
@@ -97,9 +71,9 @@ def test_two_releases_one_after_the_other_and_each_loads_by_its_tag(
     assert set(repo.at("v1.1.0").tree) - {".gitattributes"} == {  # type: ignore[union-attr]
         path.relative_to(second).as_posix() for path in second.rglob("*") if path.is_file()
     }
+    loaded = rows_of_each(load(hub, tmp_path / "home", "v1.0.0", "v1.1.0", "", token=""))
     for revision, folder in (("v1.0.0", first), ("v1.1.0", second), ("", second)):
-        loaded = load(hub, tmp_path / f"home{revision}", revision, token="")
-        assert eval(loaded.stdout) == ids(folder), loaded.stderr
+        assert loaded[revision] == dataset.rows_of(folder / "data")["default"]
     back = publish(hub, first.parent / "1.0.0", home=tmp_path / "b")
     assert back.returncode == 0 and "nothing to do" in back.stdout
 
@@ -143,19 +117,22 @@ def test_an_older_release_does_not_take_main_back(hub: Hub, first: Path, second:
     assert done.returncode == 1 and "has v1.1.0, which is newer" in done.stderr
 
 
-@pytest.mark.parametrize("repo", ["acme/craqan", "acme/CRaQAn", "acme", "acme/a/b", "../x", "acme/set name"])
-def test_a_name_that_datasets_refuses_is_a_wrong_call(repo: str, hub: Hub, first: Path, tmp_path: Path) -> None:
-    done = publish(hub, first, home=tmp_path / "a", repo=repo)
+def test_a_name_that_datasets_refuses_is_a_wrong_call(hub: Hub, first: Path, tmp_path: Path) -> None:
+    done = publish(hub, first, home=tmp_path / "a", repo="acme/craqan")
     assert done.returncode == 2 and hub.log == []
 
 
-def test_a_changed_folder_is_not_published(hub: Hub, first: Path, tmp_path: Path) -> None:
-    import shutil
+@pytest.mark.parametrize("repo", ["acme/CRaQAn", "acme", "acme/a/b", "../x", "acme/set name"])
+def test_a_name_that_cannot_be_is_told_before_the_hub_is_asked(repo: str, first: Path) -> None:
+    with pytest.raises(UsageError):
+        publishing.publish(first, repo)
 
+
+def test_a_changed_folder_is_not_published(first: Path, tmp_path: Path) -> None:
     copied = Path(shutil.copytree(first, tmp_path / "copy"))
     (copied / "README.md").write_text("changed", encoding="utf-8")
-    done = publish(hub, copied, home=tmp_path / "a")
-    assert done.returncode == 1 and "README.md differs" in done.stderr and hub.log == []
+    with pytest.raises(InputError, match=r"README\.md differs"):
+        publishing.publish(copied, REPO)
 
 
 @pytest.mark.parametrize(
@@ -179,9 +156,9 @@ def test_the_clients_own_store_has_the_token(hub: Hub, first: Path, tmp_path: Pa
 def test_a_private_set_loads_with_a_token_only(hub: Hub, first: Path, tmp_path: Path) -> None:
     assert publish(hub, first, "--private", home=tmp_path / "a").returncode == 0
     assert hub.dataset(REPO).private
-    assert eval(load(hub, tmp_path / "b", "v1.0.0", READER).stdout) == ids(first)
+    assert loaded_ids(hub, tmp_path / "b", READER) == ids(first)
     for n, token in enumerate(("", STRANGER)):
-        assert load(hub, tmp_path / f"c{n}", "v1.0.0", token).returncode != 0
+        assert load(hub, tmp_path / f"c{n}", "v1.0.0", token=token).returncode != 0
 
 
 def test_a_public_set_is_not_taken_for_a_private_one(hub: Hub, first: Path, tmp_path: Path) -> None:
@@ -224,20 +201,23 @@ def test_of_two_publishers_at_once_one_wins_and_the_other_is_told(hub: Hub, firs
     loser = next(result for result in done.values() if result.returncode)
     assert "Somebody else has changed" in loser.stderr
     winner = first if done["a"].returncode == 0 else tmp_path / "other"
-    assert eval(load(hub, tmp_path / "c", "v1.0.0").stdout) == ids(winner)
+    assert loaded_ids(hub, tmp_path / "c") == ids(winner)
     assert len(hub.dataset(REPO).commits) == 2
 
 
+STEPS = ("POST /api/repos", "PUT /lfs/", "POST .*/commit/", "POST .*/tag/", "GET .*/resolve/")
+"""A publication's requests, in order."""
+
+
 @pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize(
-    "request_", ["POST .*/commit/main", "POST .*/tag/", "GET .*/tree/", "PUT /lfs/", "POST /api/repos"]
-)
-def test_a_503_in_the_middle_is_got_over(request_: str, after: bool, hub: Hub, first: Path, tmp_path: Path) -> None:
-    hub.fail(request_, 503, after=after)
+def test_a_503_at_every_step_is_got_over(after: bool, hub: Hub, first: Path, tmp_path: Path) -> None:
+    for request in (*STEPS, "GET .*/tree/"):
+        hub.fail(request, 503, after=after)
     done = publish(hub, first, home=tmp_path / "a")
     assert done.returncode == 0, done.stderr
     repo = hub.dataset(REPO)
     assert len(repo.commits) == 2 and repo.tags == {"v1.0.0": repo.refs["main"]}
+    assert not any(fault["times"] for fault in hub._faults)
 
 
 def test_a_hub_that_stays_away_is_told_and_the_same_command_finishes(hub: Hub, first: Path, tmp_path: Path) -> None:
@@ -256,26 +236,36 @@ def test_no_connection_is_one_sentence(first: Path, tmp_path: Path) -> None:
     assert done.returncode == 1 and "could not be reached" in done.stderr and done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("moment", ["POST /api/repos", "PUT /lfs/", "POST .*/commit/", "POST .*/tag/", "GET .*resolve"])
-def test_killed_at_any_moment_the_same_command_finishes(moment: str, hub: Hub, first: Path, tmp_path: Path) -> None:
-    reached = threading.Event()
-
-    def wait() -> None:
-        reached.set()
-        time.sleep(1)
-
-    hub.fail(moment, 503, after=True, hook=wait)
-    command = [sys.executable, "-m", "generation", "publish", str(first), "--repo", REPO]
-    process = subprocess.Popen(command, env=environment(hub, tmp_path / "a"), stdout=subprocess.DEVNULL)
-    assert reached.wait(60)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    time.sleep(1.2)  # what was asked is still carried out
+def test_killed_at_each_step_in_turn_the_same_command_finishes(hub: Hub, first: Path, tmp_path: Path) -> None:
+    for step in STEPS:
+        kill_at(step, hub, first, tmp_path / "a")
     done = publish(hub, first, home=tmp_path / "a")
     assert done.returncode == 0, done.stderr
     repo = hub.dataset(REPO)
     assert len(repo.commits) == 2 and repo.tags == {"v1.0.0": repo.refs["main"]}
-    assert eval(load(hub, tmp_path / "b", "v1.0.0").stdout) == ids(first)
+    assert loaded_ids(hub, tmp_path / "b") == ids(first)
+
+
+def kill_at(step: str, hub: Hub, folder: Path, home: Path) -> None:
+    """Start a publication and kill it while the Hub works on `step`, which is still carried out."""
+    reached, killed = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        reached.set()
+        killed.wait(60)
+
+    hub.fail(step, 503, after=True, hook=hold)
+    command = [sys.executable, "-m", "generation", "publish", str(folder), "--repo", REPO]
+    process = subprocess.Popen(command, env=environment(hub, home), stdout=subprocess.DEVNULL)
+    assert reached.wait(60), step
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = len(hub.log)
+    killed.set()
+    until = time.monotonic() + 10
+    while len(hub.log) == before and time.monotonic() < until:
+        time.sleep(0.01)
+    time.sleep(0.1)
 
 
 # --- the Space -------------------------------------------------------------------------------------------------------

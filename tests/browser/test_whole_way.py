@@ -22,12 +22,12 @@ ACTS = {
     " lamp at the door. He sold lamps in three towns.",
     "orchard": "The Orchard Act came into force in 1931. Clara Benson drafted the text. It gave every family in the"
     " valley a young apple tree. She kept the list of the trees.",
-    "bridge": "The Stone Bridge Act was adopted in 1902. Peter Lund had measured the river. It closed the old bridge to"
-    " all heavy carts. He later built the new one.",
+    "bridge": "The Stone Bridge Act was passed in 1902. Clara Lund wrote most of the bill. It closed the old bridge to"
+    " all heavy carts. She had built three bridges abroad.",
 }
 LATER = {
-    "kiln": "The Kiln Act was enacted in 1866. Ada Holm led the committee. It banned brick kilns within the city walls."
-    " She lived beside one."
+    "kiln": "The Kiln Act was enacted in 1866. Senator Ada Holm led the committee. It banned brick kilns within the"
+    " city walls. She had lost a house to the fire of 1860."
 }
 
 

@@ -4,7 +4,8 @@
 #   tests/compat/run.sh                    5.2.0 and 3.6.0
 #   tests/compat/run.sh 2.21.0 4.0.0       others
 #
-# DATA=folder takes another data folder than data/ (one that holds default/train.jsonl and its like).
+# DATA=folder takes another data folder than data/ (one that holds default/train.jsonl and its like). CRAQAN_PYTHON is
+# the interpreter that has the project itself, to make a release and publish it to a Hub on this machine.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 data=${DATA:-$root/data}
@@ -31,3 +32,4 @@ card.update(Path('$work/CRaQAn_copy/README.md'), Path('$work/CRaQAn_copy/data'))
     fi
     (cd "$work" && HF_HOME="$work/home-$version" HF_HUB_OFFLINE=1 "$python" "$root/tests/compat/check.py" CRaQAn_copy)
 done
+(cd "$root" && "${CRAQAN_PYTHON:-$root/.venv/bin/python}" -m tests.compat.hub ${*:-5.2.0 3.6.0})
