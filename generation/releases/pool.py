@@ -101,7 +101,8 @@ class Pool:
 
     def replace(self, id: str, by: str, reason: str) -> None:
         """Take out a pair whose correction, `by`, is in the pool; its history is part of the correction's."""
-        if id != by and self.pairs.pop(id, None):
+        if id != by and id in self.pairs:
+            del self.pairs[id]
             self.histories.pop(id, None)
             self.replaced[id] = reason
 
