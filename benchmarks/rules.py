@@ -20,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ EXAMPLES = Path(__file__).parents[1] / "docs" / "embedded_default.md"
 THRESHOLDS = (0.3, 0.5, 0.6, 0.65, 0.7, 0.72, 0.75, 0.8)
 TRIED = 6
 WANTED = 100
+MOST_UNREAD = 150
 Row = dict[str, Any]
 
 
@@ -144,14 +146,22 @@ async def record(path: Path) -> None:
 
 
 async def record_second(path: Path, wanted: int = 80) -> None:
-    """Candidates at the default confidence from later articles and from held-out sections that were not read before."""
-    read = {row["section_id"] for row in _read(CANDIDATES)}
-    later, _ = await offers("later", rules_texts.sections("legal", "later"))
-    unread = (s for s in rules_texts.sections("freshwiki", "held-out") if s.id not in read)
-    general, _ = await offers("freshwiki", unread)
-    found = chosen([*later, *general], wanted)
-    _write(SECOND, (json.dumps(as_row(o, n), ensure_ascii=False) for n, o in enumerate(found, 1)))
-    _write(path, (line for n, o in enumerate(found, 1) for line in readable(o, n)))
+    """Candidates at the default confidence, and the surest of the others, from texts of which nobody has read any.
+
+    The articles that came later, and FreshWiki's and Quoref's sections of articles that no label comes from.
+    """
+    labels = _read(READING / "tuning.jsonl")
+    known = {row["article"] for row in labels}
+    found, measured = [], {}
+    for source, splits in (("legal", ["later"]), ("freshwiki", rules_texts.HALVES), ("quoref", rules_texts.HALVES)):
+        unread = (s for split in splits for s in rules_texts.sections(source, split) if s.article_title not in known)
+        name = "later" if source == "legal" else source
+        more, measured[name] = await offers(name, islice(unread, MOST_UNREAD))
+        found += more
+    picked = list(enumerate(chosen(found, wanted), 1))
+    _write(SECOND, (json.dumps(as_row(o, n), ensure_ascii=False) for n, o in picked))
+    _write(path, (line for n, o in picked for line in readable(o, n)))
+    print(*coverage_table(measured), sep="\n")
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

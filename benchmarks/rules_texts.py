@@ -14,6 +14,7 @@ from generation.records import Section
 from generation.segment import segment
 
 Split = Literal["tuning", "held-out", "later"]
+HALVES: tuple[Split, ...] = ("held-out", "tuning")
 SOURCES = ("legal", "freshwiki", "quoref")
 ROOT = Path(__file__).parents[1]
 LATER = frozenset(
