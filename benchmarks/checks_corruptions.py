@@ -212,7 +212,8 @@ def ambiguous(pair: Pair, rng: random.Random) -> Iterator[Variant]:
             pronoun = link.mention.text.lower() in PRONOUNS
             text = link.mention.text.lower() if pronoun else link.mention.text[:1].lower() + link.mention.text[1:]
             kind = "the mention for the name: pronoun" if pronoun else "the mention for the name: noun"
-            yield kind, _with(pair, question=_swap(question, name, text))
+            if (changed := _swap(question, name, text)) != question:
+                yield kind, _with(pair, question=changed)
     if name := _subject(pair):
         for text in rng.sample(("it", "they", "he", "this one", "the other one", "the former", "that"), 2):
             yield "a pointer for the name", _with(pair, question=_swap(question, name, text))

@@ -12,13 +12,6 @@ from space.row import opened
 from space.shelf import ORDERS, QUESTION_WORDS, Filters, Row, Shelf
 from space.theme import show_on_narrow
 
-# Runs in the browser when a row was opened: its address can be sent to somebody.
-SHOW_IN_ADDRESS = """(id) => {
-  const address = new URL(window.location.href);
-  address.searchParams.set('id', id);
-  window.history.replaceState(window.history.state, '', address);
-}"""
-
 PAGE = 8  # rows in the list at a time: about one screen beside the passage
 
 # Runs in the browser: a click on a row or a page button becomes an event that carries what was clicked, and a click on
@@ -35,6 +28,9 @@ ON_CLICK = """element.addEventListener('click', async (event) => {
     element.querySelector('[aria-current]')?.removeAttribute('aria-current');
     button.setAttribute('aria-current', 'true');
     trigger('select', { id: button.dataset.id });
+    const address = new URL(window.location.href);  // that can be sent to somebody
+    address.searchParams.set('id', button.dataset.id);
+    window.history.replaceState(window.history.state, '', address);
   } else trigger('change', { page: Number(button.dataset.page) });
 });"""
 
@@ -94,7 +90,6 @@ def build(shelf: Shelf) -> None:
     gr.on([i.change for i in inputs], show, [open_id, *inputs], rows, trigger_mode="always_last", **quiet)
     rows.change(turn, [open_id, *inputs], rows, **quiet)
     chosen = rows.select(choose, None, [open_id, row], **quiet)
-    chosen.then(None, open_id, None, js=SHOW_IN_ADDRESS, **quiet)
     chosen.then(None, None, None, js=show_on_narrow("row"), **quiet)
     clear.click(None, None, inputs, js=f"() => {json.dumps(_EMPTY)}", **quiet)  # at once, in the browser
     gr.on(None, arrive, None, [open_id, row, rows], **quiet)  # when the page is opened

@@ -82,7 +82,8 @@ def test_the_python_examples_of_the_readme_run(code, tmp_path):
     checkout.mkdir()
     (checkout / "README.md").write_text(README, encoding="utf-8")
     (checkout / "data").symlink_to(ROOT / "data")
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for folder in ("data", "examples"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     code = code.replace("path/to/CRaQAn_checkout", str(checkout))
     environment = {"PYTHONPATH": str(ROOT), "HF_HOME": str(tmp_path / "hf"), "PATH": "", "HF_HUB_OFFLINE": "1"}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)

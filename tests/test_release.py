@@ -505,7 +505,7 @@ def test_a_run_becomes_a_release_with_its_article_recipe_and_yield(run: Path, tm
     rows = [row for rows in dataset.rows_of(out / "data")["provenance"].values() for row in rows]
     assert about["recipes"][rows[0]["recipe"]]["checks"] == "all"
     stages, submitted = about["stages"], json.loads((run / "run.json").read_text(encoding="utf-8"))["submitted"]
-    lost = about["rows"]["default"]["train"] + len(pool.rejected) + stages["nothing_offered"] + stages["failed"]
+    lost = sum(about["rows"]["default"].values()) + len(pool.rejected) + stages["nothing_offered"] + stages["failed"]
     assert stages["sections"] == submitted == lost == 6
     assert rows[0]["rounds"][0]["verdicts"][1]["reviewer"] == f"{rows[0]['generator']}/content_cohesion"
     assert "| sections given to a run | 6 |" in (out / "README.md").read_text(encoding="utf-8")
