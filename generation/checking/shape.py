@@ -1,6 +1,7 @@
 """Checks of a candidate's shape: are the texts there, plain and sane, do indices and spans point at something?"""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 
 from generation.checking import terms
@@ -58,6 +59,13 @@ def no_markup(case: Case) -> Iterator[Problem]:
             )
         elif any(text.count(left) != text.count(right) for left, right in ("()", "[]", "{}", "“”")):
             yield Problem("formatting", "no_markup", f"The {name} opens a bracket or quotation that it does not close.")
+        elif _unseen(text) - _unseen("".join(case.sentences)):
+            yield Problem("formatting", "no_markup", f"The {name} has invisible characters; write it without them.")
+
+
+def _unseen(text: str) -> set[str]:
+    """The control and format characters of `text`, by which words can be hidden or turned round."""
+    return set() if text.isascii() else {c for c in text if unicodedata.category(c) in ("Cc", "Cf")}
 
 
 def spans_real(case: Case) -> Iterator[Problem]:

@@ -23,9 +23,8 @@ def test_two_chunkers_are_drawn_and_one_can_be_left_out(small_app, open_page):
     expect(page.locator(".cutting")).to_have_count(1)
 
 
-def test_a_cut_says_which_coreferences_it_breaks_and_marks_them(small_app, open_page):
-    page = evaluate(open_page(small_app))
-    choose(page, "Article to cut", "Linden Orchard Act")
+def test_a_cut_says_which_coreferences_it_breaks_and_marks_them(app, open_page):
+    page = evaluate(open_page(app))
     choose(page, "Beside it", "None")
     choose(page, "Chunker", "Whole sentences")
     size = page.get_by_role("spinbutton")

@@ -1,0 +1,73 @@
+"""Other hosts: the page starts and works where nothing but a bare temporary folder can be written."""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+STARTING = 90  # seconds on a machine that is busy with other tests; alone it takes a quarter of that
+
+
+@pytest.mark.skipif(not shutil.which("unshare") or os.geteuid() != 0, reason="needs root to mount a read-only view")
+def test_the_page_works_on_a_read_only_file_system_and_without_a_home(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    mounts = "mount -t tmpfs none /tmp && mount -o remount,ro,bind / && cd /"
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONPATH": str(ROOT)}
+    environment |= {"GRADIO_SERVER_PORT": str(port), "GRADIO_SERVER_NAME": "127.0.0.1"}
+    start = f"mount --bind / / && {mounts} && exec {sys.executable} -m app"
+    log = tmp_path / "log"
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            ["unshare", "--mount", "sh", "-c", start], env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
+    try:
+        url = f"http://127.0.0.1:{port}/"
+        assert _answer(url + "health", process) == {"status": "ok", "version": _version()}, log.read_text()
+        assert b"CRaQAn" in urllib.request.urlopen(url, timeout=20).read()
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def _version():
+    from generation import __version__
+
+    return __version__
+
+
+def _answer(url, process):
+    deadline = time.monotonic() + STARTING
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=5) as reply:
+                return json.load(reply)
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.3)
+    return None
+
+
+def test_the_image_holds_every_package_that_the_project_names():
+    named = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    copied = set(re.findall(r"^COPY (?:\S+ )*?(\w+) \./\1$", DOCKERFILE, re.MULTILINE))
+    assert {package.partition(".")[0] for package in named["packages"]} | {"data"} <= copied
+    allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert copied | {"app.py", "craqan.py", "requirements.txt", "constraints.txt"} == allowed
+
+
+def test_the_image_runs_as_nobody_in_particular_and_knows_no_secret():
+    assert re.search(r"^USER (?!root)\w+$", DOCKERFILE, re.MULTILINE)
+    assert not re.search(r"(?i)token|api_key|password", DOCKERFILE)
