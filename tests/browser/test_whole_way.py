@@ -15,19 +15,26 @@ from tests.hub_client import REPO, environment, load, publish, rows_of_each
 
 pytestmark = pytest.mark.browser
 
+# One pair each, as a rule; a release needs three to fill its splits, so that some may be wanting.
 ACTS = {
     "harbor": "The Harbor Safety Act was passed in 1974. Senator Mary Cole wrote most of the bill. It requires every"
     " ferry to carry two rafts. She had lost a brother at sea.",
     "lantern": "The Lantern Act was signed in 1811. Joseph Marsh had asked for it. It fined every innkeeper without a"
     " lamp at the door. He sold lamps in three towns.",
-    "orchard": "The Orchard Act came into force in 1931. Clara Benson drafted the text. It gave every family in the"
-    " valley a young apple tree. She kept the list of the trees.",
+    "dock": "The Dock Act was passed in 1888. Anna Reed wrote the report. It gave every docker two hours of rest. She"
+    " had counted the accidents of nine years.",
+    "mill": "The Mill Act was passed in 1843. Senator Jane Ward wrote most of the bill. It shortened the day of every"
+    " weaver. She had lost a sister in the great fire.",
+    "well": "The Well Act was passed in 1911. Senator Ruth Lane wrote most of the bill. It closed every open well in"
+    " the city. She had lost a son to typhoid.",
     "bridge": "The Stone Bridge Act was passed in 1902. Clara Lund wrote most of the bill. It closed the old bridge to"
     " all heavy carts. She had built three bridges abroad.",
 }
 LATER = {
     "kiln": "The Kiln Act was enacted in 1866. Senator Ada Holm led the committee. It banned brick kilns within the"
-    " city walls. She had lost a house to the fire of 1860."
+    " city walls. She had lost a house to the fire of 1860.",
+    "coal": "The Coal Act was passed in 1899. Senator Martha Hill wrote most of the bill. It gave every miner a lamp. She"
+    " had lost a father in the pits.",
 }
 
 
