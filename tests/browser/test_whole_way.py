@@ -33,8 +33,8 @@ ACTS = {
 LATER = {
     "kiln": "The Kiln Act was enacted in 1866. Senator Ada Holm led the committee. It banned brick kilns within the"
     " city walls. She had lost a house to the fire of 1860.",
-    "coal": "The Coal Act was passed in 1899. Senator Martha Hill wrote most of the bill. It gave every miner a lamp. She"
-    " had lost a father in the pits.",
+    "coal": "The Coal Act was passed in 1899. Senator Martha Hill wrote most of the bill. It gave every miner a lamp."
+    " She had lost a father in the pits.",
 }
 
 
