@@ -4,8 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("segmenters", "gap", "qed", "rules", "checks", "audit", "metrics", "r4c", "chroma", "engine")
-NEEDS_SHARED = ("segmenters", "gap", "qed", "rules", "r4c", "chroma")  # texts that are not ours to ship
+NAMES = ("segmenters", "gap", "qed", "rules", "checks", "audit", "metrics", "r4c", "chroma", "evaluation", "engine")
+NEEDS_SHARED = ("segmenters", "gap", "qed", "rules", "r4c", "chroma", "evaluation")  # texts that are not ours to ship
 SHARED = Path(__file__).parents[2] / "shared"
 
 

@@ -88,3 +88,5 @@ def evaluate(
     progress.print(f"Files: {folder}/results.json, table.md, plots/, rows/", markup=False, soft_wrap=True)
     if results.stopped is not None:
         raise results.stopped
+    if any(cell.failed and not cell.rows for cell in results.cells):
+        raise typer.Exit(1)
