@@ -7,7 +7,8 @@ Sources: Dror et al. 2018 (paired permutation and bootstrap for NLP), Holm 1979.
 """
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from generation.errors import InputError
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 RESAMPLES = 9_999
 CONFIDENCE = 0.95
 SEED = 20231128
-_BATCH = 500  # resamples at a time: 500 x 1,000 groups are 4 MB
+_BATCH = 500  # swaps at a time: 500 x 1,000 groups are 4 MB
+_MOST = 50_000_000  # numbers in memory for a bootstrap; beyond 5,000 groups there are fewer resamples, down to 999
 
 
 class Interval(NamedTuple):
@@ -60,28 +62,33 @@ def paired(
     interval is the clustered bootstrap's of the difference.
     """
     import numpy as np
-    from scipy.stats import permutation_test
 
     if not len(a) == len(b) == len(groups):
         raise InputError(f"Pairs are wanted: {len(a)} values, {len(b)} values and {len(groups)} groups were given.")
     sums, counts = _by_group([x - y for x, y in zip(a, b, strict=True)], groups)
     low, high = _bootstrap(sums, counts, resamples)
+    p = _swapped(sums, resamples) if len(sums) > 1 and np.any(sums) else 1.0
+    return Difference(float(sums.sum() / counts.sum()), low, high, p, len(a), len(sums))
 
-    def mean(x: "np.ndarray", y: "np.ndarray", axis: int = -1) -> "np.ndarray":
-        return (x - y).sum(axis=axis)
 
-    p = 1.0
-    if len(sums) > 1 and np.any(sums):
-        p = permutation_test(
-            (sums, np.zeros_like(sums)),
-            mean,
-            permutation_type="samples",
-            vectorized=True,
-            n_resamples=resamples,
-            batch=_BATCH,
-            rng=np.random.default_rng(SEED),
-        ).pvalue
-    return Difference(float(sums.sum() / counts.sum()), low, high, float(p), len(a), len(sums))
+def _swapped(sums: "np.ndarray", resamples: int) -> float:
+    """Two-sided p of `sums`, shape (groups,), under swaps of whole groups, the swap that was observed among them."""
+    swaps = _signs(len(sums), resamples)
+    found = abs(float(sums.sum()))
+    as_far = int((abs(swaps @ sums) >= found * (1 - 1e-9)).sum())
+    is_exact = len(swaps) == 2 ** len(sums)
+    return as_far / len(swaps) if is_exact else (as_far + 1) / (len(swaps) + 1)
+
+
+@lru_cache(maxsize=8)
+def _signs(groups: int, resamples: int) -> "np.ndarray":
+    """1 or -1 for each group, shape (swaps, groups): all there are if these are no more than `resamples`."""
+    import numpy as np
+
+    if 2**groups <= resamples:
+        return 1 - 2 * ((np.arange(2**groups)[:, None] >> np.arange(groups)) & 1).astype(float)
+    resamples = min(resamples, max(999, _MOST // groups))
+    return np.random.default_rng(SEED).choice((-1.0, 1.0), size=(resamples, groups))
 
 
 def unpaired(
@@ -94,7 +101,7 @@ def unpaired(
 ) -> Difference:
     """Compare one system on two sets: mean of `a` minus mean of `b`, groups dealt out anew between the two sets."""
     import numpy as np
-    from scipy.stats import bootstrap, permutation_test
+    from scipy.stats import permutation_test
 
     sums_a, counts_a = _by_group(a, groups_a)
     sums_b, counts_b = _by_group(b, groups_b)
@@ -105,13 +112,19 @@ def unpaired(
         return sums[x].sum(axis) / counts[x].sum(axis) - sums[y].sum(axis) / counts[y].sum(axis)
 
     places = np.arange(len(sums_a)), np.arange(len(sums_a), len(sums))
-    told: dict[str, Any] = {"vectorized": True, "n_resamples": resamples, "batch": _BATCH}
-    test = permutation_test(places, gap, permutation_type="independent", rng=np.random.default_rng(SEED), **told)
+    test = permutation_test(
+        places,
+        gap,
+        permutation_type="independent",
+        vectorized=True,
+        n_resamples=resamples,
+        batch=_BATCH,
+        rng=np.random.default_rng(SEED),
+    )
     found = float(gap(*places))
-    low = high = found
-    if min(len(sums_a), len(sums_b)) > 1:
-        ends = bootstrap(places, gap, method="percentile", rng=np.random.default_rng(SEED), **told).confidence_interval
-        low, high = float(ends.low), float(ends.high)
+    drawn = [_means(s, c, resamples, SEED + i) for i, (s, c) in enumerate(((sums_a, counts_a), (sums_b, counts_b)))]
+    shortest = min(map(len, drawn))
+    low, high = _ends(drawn[0][:shortest] - drawn[1][:shortest])
     return Difference(found, low, high, float(test.pvalue), len(a) + len(b), len(sums))
 
 
@@ -138,24 +151,28 @@ def _by_group(values: Sequence[float], groups: Sequence[Hashable]) -> "tuple[np.
 
 
 def _bootstrap(sums: "np.ndarray", counts: "np.ndarray", resamples: int) -> tuple[float, float]:
+    """Ends of the percentile interval of sum / number, groups drawn anew."""
+    return _ends(_means(sums, counts, resamples, SEED))
+
+
+def _means(sums: "np.ndarray", counts: "np.ndarray", resamples: int, seed: int) -> "np.ndarray":
+    """The mean of each resample, shape (resamples,)."""
+    weights = _weights(len(sums), resamples, seed)
+    return (weights @ sums.astype("float32")) / (weights @ counts.astype("float32"))
+
+
+def _ends(means: "np.ndarray") -> tuple[float, float]:
     import numpy as np
-    from scipy.stats import bootstrap
 
-    def mean(s: "np.ndarray", c: "np.ndarray", axis: int = -1) -> "np.ndarray":
-        return s.sum(axis) / c.sum(axis)
+    low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return float(low), float(high)
 
-    if len(sums) < 2:
-        only = float(sums.sum() / counts.sum())
-        return only, only
-    found = bootstrap(
-        (sums, counts),
-        mean,
-        paired=True,
-        vectorized=True,
-        method="percentile",
-        n_resamples=resamples,
-        batch=_BATCH,
-        confidence_level=CONFIDENCE,
-        rng=np.random.default_rng(SEED),
-    ).confidence_interval
-    return float(found.low), float(found.high)
+
+@lru_cache(maxsize=8)
+def _weights(groups: int, resamples: int, seed: int) -> "np.ndarray":
+    """How often each group is drawn in each resample, shape (resamples, groups): the same for all measures."""
+    import numpy as np
+
+    resamples = min(resamples, max(999, _MOST // groups))
+    drawn = np.random.default_rng(seed).multinomial(groups, np.full(groups, 1 / groups), size=resamples)
+    return drawn.astype(np.float32)

@@ -85,3 +85,26 @@ def test_no_value_and_unequal_lengths_are_told():
         statistics.interval([], [])
     with pytest.raises(InputError, match="Pairs are wanted"):
         statistics.paired([1], [1, 0], "ab")
+
+
+def test_the_interval_is_that_of_scipys_bootstrap():
+    from scipy.stats import bootstrap
+
+    rng = np.random.default_rng(4)
+    groups = [i // 4 for i in range(120)]
+    values = [float(rng.random() < 0.3 + 0.4 * (g % 2)) for g in groups]
+    sums, counts = np.bincount(groups, weights=values), np.bincount(groups)
+    theirs = bootstrap((sums, counts), lambda s, c, axis=-1: s.sum(axis) / c.sum(axis), paired=True, vectorized=True,
+                       method="percentile", rng=rng).confidence_interval  # fmt: skip
+    ours = statistics.interval(values, groups)
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.01)
+
+
+def test_the_paired_p_is_that_of_scipys_permutation_test():
+    from scipy.stats import permutation_test
+
+    rng = np.random.default_rng(5)
+    sums = rng.normal(0.4, 1, 40)
+    theirs = permutation_test((sums, 0 * sums), lambda x, y, axis=-1: (x - y).sum(axis), permutation_type="samples",
+                              vectorized=True, rng=rng).pvalue  # fmt: skip
+    assert statistics.paired(sums, 0 * sums, range(40)).p == pytest.approx(theirs, abs=0.01)
