@@ -108,7 +108,7 @@ def page(found: dict[str, Results]) -> str:
 
 def findings(found: dict[str, Results]) -> str:
     """What the figures say, in sentences that are made from them."""
-    lines = [*_on_size(found["ours"]), *_on_distance(found["ours"]), *_on_coreference(found["ours"])]
+    lines = [*_on_size(found["ours"]), *_on_distance(found["ours"]), *_on_boundaries(found["ours"])]
     if "quoref" in found:
         lines += _on_sets(found["ours"], found["quoref"])
     return "\n".join(f"- {line}" for line in lines)
@@ -134,11 +134,12 @@ def _on_distance(results: Results) -> list[str]:
     return [f"**Distance.** With {chunker} under {retriever}, {results.main} by distance in sentences: {told}."]
 
 
-def _on_coreference(results: Results) -> list[str]:
-    """Coreference-aware chunks against whole sentences filled up to the same size."""
+def _on_boundaries(results: Results) -> list[str]:
+    """What is gained, or lost, against whole sentences filled up to the same size."""
     names = {
-        "coref:100@words": "Boundaries where few references are cut",
-        "contextual:sections:100@words": "Names carried in",
+        "tokens:100@words": "Windows that cut sentences",
+        "coref:100@words": "Boundaries that cut few references",
+        "contextual:sections:100@words": "Names carried into the chunk",
     }
     lines = []
     for chunker, what in names.items():
@@ -148,7 +149,7 @@ def _on_coreference(results: Results) -> list[str]:
             f" (p {tables.p_value(d.p_holm)})"
             for d in gains
         )
-        lines.append(f"**Coreference.** {what} ({chunker}) against {results.retrieval[0].chunker}: {told}.")
+        lines.append(f"**{what}** ({chunker}) against {results.retrieval[0].chunker}: {told}.")
     return lines
 
 
