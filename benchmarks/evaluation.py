@@ -36,6 +36,12 @@ CHUNKERS = (
     "sections",
 )
 RETRIEVERS = ("bm25", "dense", "hybrid")
+PLOTS = {
+    "size": "whole-set recall against chunk size",
+    "pareto": "whole-set recall against words retrieved",
+    "distance": "whole-set recall by distance",
+    "kind": "whole-set recall by kind",
+}
 READ_UNDER = ("bm25",)
 READ = 100
 """Questions that the reader reads in each cell, and under which retriever; it takes about 0.2 s for each."""
@@ -186,14 +192,17 @@ def _of_set(name: str, results: Results) -> list[str]:
         if split := tables.by(results, best, of):
             parts += [f"{results.main} under {retriever} by {what}:", split]
     parts += [
-        f"![whole-set recall against chunk size](results/{name}-size.png)",
-        f"![whole-set recall by distance](results/{name}-distance.png)",
+        *(f"![{label}](results/{name}-{plot}.png)" for plot, label in PLOTS.items() if _is_drawn(name, plot)),
         "### Reader by rules",
         tables.readers(results),
         "### Differences",
         tables.differences(results, [d for d in results.differences if _is_told(d)]),
     ]
     return parts
+
+
+def _is_drawn(name: str, plot: str) -> bool:
+    return (OUT / name / "plots" / f"{plot}.png").exists()
 
 
 def _is_told(compared: Compared) -> bool:
