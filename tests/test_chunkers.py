@@ -192,10 +192,3 @@ def test_a_library_whose_offsets_count_bytes_is_refused():
 def test_what_is_no_chunker_is_refused(given):
     with pytest.raises(UsageError):
         chunkers.make(given)
-
-
-def test_chunking_the_articles_takes_well_under_a_second(examples):
-    for name in ("tokens:200:50", "sentences:5:2", "recursive:200:50", "markdown:200", "sections:200"):
-        chunker = chunkers.make(name)
-        chunker(document("Imports happen here."))
-        assert chunkers.chunk_all(chunker, examples.documents.values()).seconds < 1
