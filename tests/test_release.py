@@ -243,7 +243,7 @@ def test_each_gate_finds_what_breaks_it(broken: str, data: Path) -> None:
 
 def test_the_policy_gate_asks_for_people(data: Path) -> None:
     found = gates.findings(proposal(data, policy="reviewed:2"))
-    assert len(found["review"]) == 4 and "was read by 0 people, not 2" in found["review"][0]
+    assert len(found["review"]) == 4 and "was accepted by 0 people, not 2" in found["review"][0]
 
 
 @pytest.mark.parametrize("policy", ["people", "reviewed:0", "reviewed:x", "labelled:2", ""])
@@ -673,7 +673,7 @@ def test_the_command_prints_what_it_made_and_a_gate_is_exit_code_1(data: Path, t
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     stopped = run("--version", "1.0.0", "--policy", "reviewed")
-    assert (stopped.returncode, stopped.stdout) == (1, "") and "was read by 0 people" in stopped.stderr
+    assert (stopped.returncode, stopped.stdout) == (1, "") and "was accepted by 0 people" in stopped.stderr
     done = run("--version", "1.0.0")
     assert done.returncode == 0 and "default: train 2, validation 1, test 1" in done.stdout
     assert json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))["rows"]["default"]["train"] == 2

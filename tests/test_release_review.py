@@ -222,7 +222,7 @@ def test_a_pair_on_which_people_are_missing_stops_a_release_under_review(
     command += ["--review", str(store.path), "--out", str(tmp_path / "out")]
     done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
     assert done.returncode == 1 and done.stdout == "" and done.stderr.strip().count("\n") == 0
-    assert f"pair {last} was read by 0 people, not 2" in done.stderr
+    assert f"pair {last} was accepted by 0 people, not 2" in done.stderr
     with pytest.raises(GateError) as stopped:
         make(data, store, tmp_path / "out", policy="reviewed:3")
     assert len(stopped.value.findings["review"]) == 4

@@ -30,7 +30,8 @@ class Assembled(NamedTuple):
 def assemble(drafts: Path | Sequence[Path], out_dir: Path, seed: int = SEED, keep: bool = False) -> Assembled:
     """Read one folder of drafts or several (their form is in `drafts`) and write the five configs into `out_dir`.
 
-    A pair is accepted if every reviewer of its last round accepts it, otherwise rejected. Splits go by article. With
+    A pair is accepted if every reviewer of its last round accepts it, otherwise rejected; a third reader, asked where
+    two disagreed, is a round of their own on the same text. Splits go by article. With
     `keep` the rows that `out_dir` holds stay as they are, in their splits, and what is new comes after them. All is
     checked before anything is written: raises InputError naming file and line, or a draft that differs from what is
     kept; InvariantError for a row that may not stand; UsageError if a split would stay empty.
@@ -95,7 +96,8 @@ def _rows(article: Article, author: str, draft: Draft, rounds: Sequence[Round]) 
     )
     if not last.accepted:
         return [("rejected", _rejected_row(author, draft, last)), ("provenance", history)]
-    reviewers = [verdict.reviewer for verdict in last.verdicts]
+    readings = (v for r in rounds if r.candidate == last.candidate for v in r.verdicts if v.is_quality)
+    reviewers = list(dict.fromkeys(verdict.reviewer for verdict in readings))
     row = dataset.row_from(
         draft.section,
         last.candidate,

@@ -129,15 +129,14 @@ def review(release: Proposal) -> Iterator[str]:
     needed = people_needed(release.policy)
     histories = {row["id"]: row for row in release.rows("provenance")}
     for row in release.rows():
-        if row["human_reviews"] < needed:
-            yield f"pair {row['id']} was read by {row['human_reviews']} people, not {needed}"
         history = histories.get(row["id"], {"votes": [], "rounds": []})
         verdicts = history["votes"] + [v for r in history["rounds"][-1:] for v in r["verdicts"]]
-        voters = {v["reviewer"] for v in verdicts if v["reviewer"].startswith("person:")}
-        if unknown := {r for r in row["reviewed_by"] if r.startswith("person:")} - voters:
+        votes = {v["reviewer"]: v["is_quality"] for v in verdicts if v["reviewer"].startswith("person:")}
+        if (accepting := sum(votes.values())) < needed:
+            yield f"pair {row['id']} was accepted by {accepting} people, not {needed}"
+        if unknown := {r for r in row["reviewed_by"] if r.startswith("person:")} - votes.keys():
             yield f"pair {row['id']} says that {min(unknown)} read it, but no vote of theirs is kept"
-        votes = [v["is_quality"] for v in verdicts if v["reviewer"].startswith("person:")]
-        if votes and not any(votes):
+        if votes and not accepting:
             yield f"pair {row['id']} is in default, but every person rejected it"
 
 
