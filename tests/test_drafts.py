@@ -42,6 +42,56 @@ def test_assemble_keeps_the_rounds_before_a_revision(data: Path) -> None:
     assert [v["reviewer"] for v in last["verdicts"]] == ["model:one", "model:two"]
 
 
+def proof_of(drafts: Path, **changes: Any) -> Path:
+    """A proof of the first pair of the folder, put beside its article."""
+    path = sorted((drafts / "pairs").glob("*.jsonl"))[0]
+    pair = json.loads(path.read_text().splitlines()[0])
+    required = pair["required"]
+    names = ["section", "required", *(f"{c} without {k}" for c in ("required", "section") for k in required), "nothing"]
+    readings = [{"context": n, "answer": pair["answer"], "is_right": n in names[:2]} for n in names]
+    row = {"question": pair["question"], "reader": "model:three", "readings": readings, **changes}
+    (drafts / "proofs").mkdir()
+    out = drafts / "proofs" / path.name
+    out.write_text(json.dumps(row) + "\n")
+    return out
+
+
+def test_a_proof_stands_in_the_provenance_of_its_pair_alone(drafts: Path, tmp_path: Path) -> None:
+    proof = json.loads(proof_of(drafts).read_text())
+    assemble(drafts, tmp_path / "data", seed=0)
+    rows = rows_of(tmp_path / "data", "provenance")
+    (history,) = [r for r in rows if r["rounds"][-1]["question"] == proof["question"]]
+    assert history["proof"] == proof["readings"]
+    assert [r["id"] for r in rows if r["proof"]] == [history["id"]]
+    assert history["recipe"] not in [r["recipe"] for r in rows if r is not history]
+
+
+@pytest.mark.parametrize("changes", [{"question": "Who?"}, {"readings": []}, {"readings": None}, {"readings": [{}]}])
+def test_a_proof_of_something_else_or_with_contexts_missing_is_refused(
+    changes: dict[str, Any], drafts: Path, tmp_path: Path
+) -> None:
+    path = proof_of(drafts, **changes)
+    with pytest.raises(InputError, match=path.name):
+        assemble(drafts, tmp_path / "data", seed=0)
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_third_reader_settles_what_two_disagreed_on(drafts: Path, tmp_path: Path) -> None:
+    (path,) = [p for p in (drafts / "verdicts").glob("*.jsonl") if '"irrelevant_sentences"' in p.read_text()]
+    against = next(v for v in map(json.loads, path.read_text().splitlines()) if "irrelevant" in str(v["problems"]))
+    pairs = drafts / "pairs" / path.name
+    rows = [json.loads(line) for line in pairs.read_text().splitlines()]
+    for row in rows:
+        if row["question"] == against["question"]:
+            row["earlier"] = [{k: v for k, v in row.items() if k != "section"}]
+    pairs.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    third = {**against, "reviewer": "model:three", "is_quality": True, "problems": [], "round": 2}
+    path.write_text(path.read_text() + json.dumps(third) + "\n")
+    assert assemble(drafts, tmp_path / "data", seed=0).rejected == 0
+    (row,) = [r for r in rows_of(tmp_path / "data", "default") if r["question"] == against["question"]]
+    assert "model:three" in row["reviewed_by"] and against["reviewer"] not in row["reviewed_by"]
+
+
 def test_v1_rows_have_the_twelve_columns_and_zero_based_json_sentences(data: Path) -> None:
     row = rows_of(data, "v1")[0]
     assert len(row) == 12

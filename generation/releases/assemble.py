@@ -1,6 +1,7 @@
 """Hand-written drafts -> data/: who accepted what, which split an article belongs to, and the five configs' files."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ from generation import __version__, dataset
 from generation.errors import InputError, InvariantError, UsageError
 from generation.records import Article, Round, digest
 from generation.releases import additions, invariants
-from generation.releases.drafts import SEGMENTER, Draft, read_article, read_pairs, read_verdicts
+from generation.releases.drafts import SEGMENTER, Draft, read_article, read_pairs, read_verdicts, with_proofs
 from generation.releases.splits import SEED, SHARES, split_of
 
 CONFIGS = ("default", "articles", "provenance", "rejected", "v1")
@@ -70,6 +71,7 @@ def _add_article(path: Path, split: str, tables: dataset.Tables) -> None:
     article, author = read_article(path)
     drafts = read_pairs(path.parents[1] / "pairs" / f"{path.stem}.jsonl", article)
     rounds = read_verdicts(path.parents[1] / "verdicts" / f"{path.stem}.jsonl", drafts)
+    rounds = with_proofs(path.parents[1] / "proofs" / f"{path.stem}.jsonl", drafts, rounds)
     _add("articles", split, dataset.article_row(article, author=author), str(path), tables)
     for draft, history in zip(drafts, rounds, strict=True):
         for config, row in _rows(article, author, draft, history):
@@ -90,9 +92,10 @@ def _rows(article: Article, author: str, draft: Draft, rounds: Sequence[Round]) 
         dataset.id_of(draft.section, last.candidate),
         rounds,
         generator=author,
-        recipe=digest({"author": author, "segmenter": SEGMENTER, "code_version": __version__}),
+        recipe=digest(_recipe(author, last)),
         code_version=__version__,
         segmenter=SEGMENTER,
+        proof=[asdict(reading) for reading in last.proof.readings] if last.proof else (),
     )
     if not last.accepted:
         return [("rejected", _rejected_row(author, draft, last)), ("provenance", history)]
@@ -106,6 +109,12 @@ def _rows(article: Article, author: str, draft: Draft, rounds: Sequence[Round]) 
         human_reviews=sum(r.startswith("person:") for r in reviewers),
     )
     return [("default", row), ("provenance", history), ("v1", dataset.v1_row(article, draft.section, last.candidate))]
+
+
+def _recipe(author: str, last: Round) -> dict[str, str]:
+    """Who made a pair: its author and, where there is a proof, who read for it."""
+    reader = {"proof": last.proof.reader} if last.proof else {}
+    return {"author": author, "segmenter": SEGMENTER, "code_version": __version__, **reader}
 
 
 def _rejected_row(author: str, draft: Draft, last: Round) -> dataset.Row:

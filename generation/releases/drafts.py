@@ -8,6 +8,7 @@ A folder of drafts holds, for each article,
                             "coreferences": [{"kind", "mention": {"sentence", "text"}, "antecedent": {...}}],
                             "derivation": [["head", "relation", "tail", sentence], ...], "earlier": [...]}
     verdicts/<slug>.jsonl   {"question", "reviewer", "is_quality", "problems", "reason", "round"}
+    proofs/<slug>.jsonl     {"question", "reader", "readings": [{"context", "answer", "is_right"}]}, if any
 
 Sentences count from 0 within the section. A text that occurs twice in its sentence needs its "start". "earlier" holds
 what a pair was before its revisions, in the same shape without section; rounds count from 1 and the last one is about
@@ -22,10 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from generation.errors import InputError
+from generation.proof import contexts
 from generation.records import (
     Article,
     Candidate,
     Coreference,
+    Proof,
+    Reading,
     Round,
     Section,
     Sentence,
@@ -222,3 +226,27 @@ def read_verdicts(path: Path, drafts: Sequence[Draft]) -> list[tuple[Round, ...]
         tuple(Round(n, c, tuple(v)) for n, (c, v) in enumerate(zip(draft.versions, of_draft, strict=True)))
         for draft, of_draft in zip(drafts, verdicts, strict=True)
     ]
+
+
+def with_proofs(path: Path, drafts: Sequence[Draft], rounds: Sequence[tuple[Round, ...]]) -> list[tuple[Round, ...]]:
+    """The rounds, the last of each with its proof where the file at `path`, if there is one, has it.
+
+    Raises InputError for a proof of an unknown question or without a context that the proof asks about.
+    """
+    found: dict[str, Proof] = {}
+    for where, row in _lines(path) if path.exists() else ():
+        try:
+            readings = tuple(Reading(r["context"], r["answer"], r["is_right"]) for r in row["readings"])
+            found[row["question"]] = Proof(row["reader"], readings)
+        except (KeyError, TypeError) as error:
+            raise InputError(f"{where}: a proof has a question, a reader and readings: {error!r}") from error
+    if unknown := found.keys() - {draft.versions[-1].question for draft in drafts}:
+        raise InputError(f"{path}: no pair asks {min(unknown)!r}.")
+    proven = []
+    for draft, history in zip(drafts, rounds, strict=True):
+        proof = found.get(history[-1].candidate.question)
+        asked = contexts(len(draft.section.sentences), history[-1].candidate.required_sentence_indices)
+        if proof and proof.by_context.keys() != asked.keys():
+            raise InputError(f"{path}: the contexts of {history[-1].candidate.question!r} are {', '.join(asked)}.")
+        proven.append((*history[:-1], replace(history[-1], proof=proof)))
+    return proven
