@@ -15,6 +15,7 @@ from generation.checks import CheckLevel
 from generation.errors import CraqanError, InputError, UsageError
 from generation.releases import cli as releasing
 from generation.review import cli as review
+from generation.running import interrupts
 
 if TYPE_CHECKING:
     from generation.proving.setup import Proving
@@ -35,6 +36,10 @@ PanelKind = Literal["separate", "joint"]
 
 def main() -> None:
     """Run the command; one of our errors is one sentence and an exit code: 2 the call was wrong, 1 the work failed."""
+    interrupts.guarded(_run)
+
+
+def _run() -> None:
     try:
         app()
     except CraqanError as error:

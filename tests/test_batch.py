@@ -18,6 +18,7 @@ from generation.client.batch import BatchChat
 from generation.errors import CircuitError, RequestError, ServerError
 from generation.journal import Journal, Journaled
 from generation.llm import OpenAIChat, Request
+from generation.running.budget import Metered, Price, Purse
 from tests.batch_server import BatchServer
 from tests.model_server import Canned, ModelServer, failing, refusing
 from tests.test_cli import KEY, ROOT, counts, craqan
@@ -471,19 +472,15 @@ async def test_a_job_that_finds_the_account_empty_stops_the_run(tmp_path):
 
 
 async def test_no_more_goes_out_than_the_budget_is_likely_to_pay(tmp_path):
+    price = Price(prompt=10_000, completion=0, cached=10_000, source="a dollar for the server's 100 prompt tokens")
     with BatchServer(echo) as server:
-        spent = []
-        options = {"cost": lambda request: 1.0, "spare": lambda: 3.0 - len(spent)}
+        purse = Purse(3.0, lambda reason: sitting.door.stop(reason))
+        options = {"cost": lambda request: 1.0, "spare": lambda: purse.spare}
         async with Sitting(server, tmp_path, **options) as sitting:
-            answers = asyncio.create_task(sitting.ask(requests_of(8)))
-            while not server.paid:
-                await asyncio.sleep(0.005)
-            spent += server.paid
-            sitting.door.stop("the money is spent.")
-            replies = texts(await answers)
-        assert [len(job.requests) for job in server.jobs] == [3]
-        assert sum(isinstance(r, str) for r in replies) in (0, 3)
-        assert all(isinstance(r, str | CircuitError) for r in replies)
+            sitting.chat = Metered(sitting.door, price, purse)
+            replies = texts(await sitting.ask(requests_of(8)))
+        assert [len(job.requests) for job in server.jobs] == [3] and purse.spent == 3.0
+        assert sorted(type(r).__name__ for r in replies) == ["CircuitError"] * 5 + ["str"] * 3
 
 
 async def test_stopping_leaves_the_job_to_the_next_run(tmp_path):

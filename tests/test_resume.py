@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -67,10 +68,11 @@ def unbroken(corpus, tmp_path_factory):
         return files(out), len(server.requests)
 
 
-def started(corpus, out, url):
+def started(corpus, out, url, **streams):
     command = [sys.executable, "-m", "generation", *map(str, arguments(corpus, out, url))]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **streams}
+    return subprocess.Popen(command, env=environment, **streams)
 
 
 def asked(request):
@@ -193,23 +195,43 @@ def test_interrupting_once_finishes_what_is_in_flight(corpus, unbroken, tmp_path
     assert files(out) == unbroken[0]
 
 
-def test_interrupting_twice_stops_at_once_and_the_same_command_goes_on(corpus, unbroken, tmp_path):
-    out = tmp_path / "run"
-    with ModelServer(script) as server:
-        process = started(corpus, out, server.url)
-        while len(server.requests) < unbroken[1] // 3:
+@pytest.mark.parametrize("presses", ["twice", "again and again"])
+def test_interrupting_twice_or_more_stops_at_once_and_the_same_command_goes_on(corpus, unbroken, tmp_path, presses):
+    out, hanging = tmp_path / "run", []
+    third = unbroken[1] // 3
+
+    def never_in_time(request):
+        if len(hanging) == CONCURRENCY or len(server.requests) <= third:
+            return script(request)
+        hanging.append(request)
+        return replace(script(request), delay=60.0)
+
+    with ModelServer(never_in_time) as server:
+        process = started(corpus, out, server.url, stderr=subprocess.PIPE, text=True)
+        while len(hanging) < CONCURRENCY:
             time.sleep(0.002)
-        server.delay = 30.0  # nothing that is asked from here on comes back in time
-        time.sleep(0.5)
-        for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        assert "Finishing" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        while process.poll() is None and presses != "twice":
             process.send_signal(signal.SIGINT)
-            time.sleep(0.3)
-        assert process.wait(10) == 130
-        kept = sum(stored(out).values())
-        server.delay, before = 0.0, len(server.requests)
+            time.sleep(0.001)
+        errors = process.communicate(timeout=20)[1]
+        assert process.returncode == 130 and "Traceback" not in errors
+        kept, before = sum(stored(out).values()), len(server.requests)
         assert craqan(*arguments(corpus, out, server.url)).returncode == 0
         assert len(server.requests) - before == unbroken[1] - kept
     assert files(out) == unbroken[0]
+
+
+def test_interrupting_a_command_that_is_done_never_ends_it_by_the_signal():
+    command = [sys.executable, "-m", "generation", "--version"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.0005)
+    assert process.returncode in (0, 130) and not process.communicate()[1]
 
 
 def test_a_joint_panel_asks_once_a_round_and_is_labelled(corpus, tmp_path):

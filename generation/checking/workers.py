@@ -8,8 +8,9 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from zlib import crc32
 
@@ -39,8 +40,9 @@ class Checkers:
 
     def start(self) -> None:
         """Let the processes load their model while the first calls are out."""
-        for pool in self._pools:
-            pool.submit(_ready)
+        with _deaf():
+            for pool in self._pools:
+                pool.submit(_ready)
 
     async def __call__(self, candidate: Candidate, sentences: Sequence[str]) -> Verdict:
         """The vote of all checks."""
@@ -58,6 +60,19 @@ class Checkers:
         pools, self._pools = self._pools, []
         for pool in pools:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """What is started meanwhile does not hear Ctrl-C, not even before `_begin`; here it is heard afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _verdict(candidate: Candidate, sentences: Sequence[str]) -> Verdict:

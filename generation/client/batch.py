@@ -240,6 +240,7 @@ class BatchChat:
             self._deliver(wave, job, await self._courier.answers(job))
 
     def _deliver(self, wave: Wave, job: Job, lines: Mapping[str, Line]) -> None:
+        """Hand out a job's answers as the last step of its task: who asked wakes, and pays, before the planner does."""
         answered = []
         for key in wave.keys:
             if self._owners.get(key) is not wave:  # it failed here, and is out again with a later wave

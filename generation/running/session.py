@@ -1,7 +1,6 @@
 """One sitting at a run: its chat with journal, admission and budget, its books, and why it stopped if it did."""
 
 import asyncio
-import signal
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
@@ -22,7 +21,7 @@ from generation.llm import Chat, Routed
 from generation.records import Outcome, Section
 from generation.refine import MAX_REVISIONS
 from generation.run import Ledger, outcomes
-from generation.running import budget
+from generation.running import budget, interrupts
 from generation.running.folder import NO_ROOM, RunFolder
 from generation.running.novelty import Novelty
 from generation.running.outlook import Outlook
@@ -319,19 +318,17 @@ class Session:
         return self.limits.accept is not None and self.books.counts["accepted"] >= self.limits.accept
 
     def _catch_interrupts(self, stack: AsyncExitStack) -> None:
-        """Ctrl-C once: finish what is in flight. Twice: stop at once."""
+        """Ctrl-C once: finish what is in flight. Twice: stop at once. A third time: wait for nothing at all."""
         loop = asyncio.get_running_loop()
 
         def interrupted() -> None:
             if self.stopped:
-                raise KeyboardInterrupt
+                interrupts.break_off()
             if not self.limits.batch:
                 self.console.print("Finishing what is in flight; Ctrl-C again stops at once.", style="yellow")
             self.stop("interrupted.")
 
-        with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows; not in the main thread
-            loop.add_signal_handler(signal.SIGINT, interrupted)
-            stack.callback(loop.remove_signal_handler, signal.SIGINT)
+        stack.enter_context(interrupts.told_to(lambda: _soon(loop, interrupted)))
 
 
 @contextmanager
@@ -346,6 +343,12 @@ def _room_told(folder: RunFolder) -> Iterator[None]:
         raise CircuitError(
             f"No room left to write {where} ({error.strerror}); free some, then run again to go on."
         ) from error
+
+
+def _soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
+    """`call` at the loop's next turn; a loop that has just been closed has nothing left to be told."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(call)
 
 
 def _refuse_open_batches(folder: RunFolder, journal: "Journal") -> None:
