@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from generation.errors import InputError, UsageError
 from generation.releases.assemble import assemble
 from tests.dataset_files import DRAFTS
 from tests.hub import OWNER, READER, STRANGER, Hub
-from tests.hub_client import REPO, environment, load, publish, rows_of_each
+from tests.hub_client import REPO, environment, load, publish, put, rows_of_each
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_two_releases_one_after_the_other_and_each_loads_by_its_tag(
 
 
 def test_a_release_that_was_published_is_the_previous_one_of_the_next(hub: Hub, first: Path, tmp_path: Path) -> None:
-    assert publish(hub, first, home=tmp_path / "a").returncode == 0
+    put(hub, REPO, "v1.0.0", first)
     code = f"from generation import release; r = release.read('{REPO}'); print(r.version, len(r.tables['default']))"
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment(hub, tmp_path / "b"), text=True, capture_output=True
@@ -94,7 +95,7 @@ def test_a_dry_run_tells_the_exact_difference_and_changes_nothing(
     assert done.returncode == 0 and "would be made" in done.stdout and hub.writes() == []
     told = set(re.findall(r"^\+ (\S+) \(", done.stdout, re.MULTILINE))
     assert told == {path.relative_to(first).as_posix() for path in first.rglob("*") if path.is_file()}
-    assert publish(hub, first, home=tmp_path / "a").returncode == 0
+    put(hub, REPO, "v1.0.0", first)
     before = hub.writes()
     done = publish(hub, second, "--dry-run", home=tmp_path / "a")
     assert "~ data/default/train-00000-of-00001.parquet" in done.stdout and hub.writes() == before
@@ -104,7 +105,7 @@ def test_a_dry_run_tells_the_exact_difference_and_changes_nothing(
 def test_another_content_under_a_tag_is_refused_before_anything_is_written(
     hub: Hub, first: Path, tmp_path: Path
 ) -> None:
-    assert publish(hub, first, home=tmp_path / "a").returncode == 0
+    put(hub, REPO, "v1.0.0", first)
     release.make(first, "1.0.0", tmp_path / "other", withdraw={ids(first)["train"][0]: "misread"})
     before = hub.writes()
     done = publish(hub, tmp_path / "other", home=tmp_path / "a")
@@ -112,7 +113,7 @@ def test_another_content_under_a_tag_is_refused_before_anything_is_written(
 
 
 def test_an_older_release_does_not_take_main_back(hub: Hub, first: Path, second: Path, tmp_path: Path) -> None:
-    assert publish(hub, second, home=tmp_path / "a").returncode == 0
+    put(hub, REPO, "v1.1.0", second)
     done = publish(hub, first, home=tmp_path / "a")
     assert done.returncode == 1 and "has v1.1.0, which is newer" in done.stderr
 
@@ -157,8 +158,9 @@ def test_a_private_set_loads_with_a_token_only(hub: Hub, first: Path, tmp_path: 
     assert publish(hub, first, "--private", home=tmp_path / "a").returncode == 0
     assert hub.dataset(REPO).private
     assert loaded_ids(hub, tmp_path / "b", READER) == ids(first)
-    for n, token in enumerate(("", STRANGER)):
-        assert load(hub, tmp_path / f"c{n}", "v1.0.0", token=token).returncode != 0
+    with ThreadPoolExecutor() as both:
+        refused = both.map(lambda token: load(hub, tmp_path / f"c{token}", "v1.0.0", token=token), ("", STRANGER))
+    assert all(done.returncode for done in refused)
 
 
 def test_a_public_set_is_not_taken_for_a_private_one(hub: Hub, first: Path, tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ def test_the_page_works_on_a_read_only_file_system_and_without_a_home(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    mounts = "mount -t tmpfs none /tmp && mount -o remount,ro,bind / && cd /"
-    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONPATH": str(ROOT)}
+    mounts = "mount -t tmpfs none /mnt && mount -o remount,ro,bind / && cd /"
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "TMPDIR": "/mnt", "PYTHONPATH": str(ROOT)}
     environment |= {"GRADIO_SERVER_PORT": str(port), "GRADIO_SERVER_NAME": "127.0.0.1"}
     start = f"mount --bind / / && {mounts} && exec {sys.executable} -m app"
     log = tmp_path / "log"
