@@ -19,6 +19,7 @@ from evaluation.examples import limited
 from evaluation.harness import Options
 from evaluation.plots import frontier
 from evaluation.report import LEAST
+from generation.cli import main
 from generation.errors import CraqanError, InputError, UsageError
 from generation.running.budget import by_hand
 from generation.running.session import Limits
@@ -102,7 +103,7 @@ def test_a_line_cut_by_a_kill_is_done_again_and_a_damaged_one_told(tmp_path):
 
 def test_a_killed_command_goes_on(tmp_path):
     command = [sys.executable, "-m", "generation", "evaluate", str(PAIRS), "--readers", "extractive", "--out", "run",
-               "--chunkers", "sentences:1,tokens:60"]  # fmt: skip
+               "--chunkers", "sentences:1,tokens:60", "--reader-limit", "4"]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     running = subprocess.Popen(
         command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL, start_new_session=True
@@ -116,7 +117,7 @@ def test_a_killed_command_goes_on(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert " kept" in done.stderr
-    fresh = evaluation.evaluate(PAIRS, CHUNKERS, ["bm25"], ["extractive"])
+    fresh = evaluation.evaluate(PAIRS, CHUNKERS, ["bm25"], ["extractive"], options=Options(reader_limit=4))
     told = json.loads((tmp_path / "run" / "results.json").read_text())
     for cell, ours in zip(told["cells"], fresh.cells, strict=True):
         name = "f1" if cell["reader"] else "mrr"
@@ -135,7 +136,8 @@ def test_results_say_all_that_they_depend_on(tmp_path):
 
 
 def test_all_differences_that_are_shown_share_one_correction():
-    results = evaluation.evaluate(PAIRS, ["sentences:1", "sentences:3", "tokens:60"], ["bm25"], ["extractive"])
+    three, some = ["sentences:1", "sentences:3", "tokens:60"], Options(reader_limit=4)
+    results = evaluation.evaluate(PAIRS, three, ["bm25"], ["extractive"], options=some)
     assert len(results.differences) == 2 * 2 + 3
     assert results.markdown().count("[+") + results.markdown().count("[-") == len(results.differences)
     assert all(d.p_holm >= d.found.p for d in results.differences)
@@ -231,15 +233,25 @@ def test_a_spent_budget_stops_with_what_is_done(tmp_path):
         (["good.jsonl", "--readers", "visconde", "--model", "m", "--max-usd", "1"], 2, "--prices"),
     ],
 )
-def test_each_fault_is_one_sentence(arguments, code, words, tmp_path):
+def test_each_fault_is_one_sentence(arguments, code, words, tmp_path, monkeypatch, capsys):
     pair = {"sentences": ["A man came."], "question": "Who?", "answer": "A man"}
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "nocolumn.jsonl").write_text('{"text": "x"}\n')
     (tmp_path / "range.jsonl").write_text(json.dumps(pair | {"required_sentence_indices": [0, 4]}))
     (tmp_path / "good.jsonl").write_text(json.dumps(pair | {"required_sentence_indices": [0]}))
-    done = craqan("evaluate", *arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
-    assert (done.returncode, words in done.stderr) == (code, True), done.stderr
-    assert "Traceback" not in done.stderr and len(done.stderr.strip().splitlines()) == 1
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr(sys, "argv", ["craqan", "evaluate", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = capsys.readouterr().err
+    assert (ended.value.code, words in told) == (code, True), told
+    assert len(told.strip().splitlines()) == 1
+
+
+def test_a_fault_in_a_process_of_its_own_is_one_sentence_and_no_traceback(tmp_path):
+    done = craqan("evaluate", "nowhere.jsonl", cwd=tmp_path)
+    assert (done.returncode, done.stderr.strip()[:8], len(done.stderr.strip().splitlines())) == (2, "craqan: ", 1)
 
 
 def test_a_missing_split_is_told(tmp_path):

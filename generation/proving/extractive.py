@@ -28,7 +28,7 @@ MIN_FIT = 1.0
 """Below this score no phrase is the answer."""
 MAX_WORDS = 25
 
-_ENTITIES = {
+ENTITIES = {
     "who": ("PERSON", "ORG", "NORP"),
     "when": ("DATE", "TIME"),
     "where": ("GPE", "LOC", "FAC", "ORG"),
@@ -68,14 +68,26 @@ def sourced(sentences: tuple[str, ...], question: str) -> tuple[str, frozenset[i
     if not sentences or not question.strip():
         return CANNOT_TELL, frozenset()
     passage = _Passage(sentences)
-    asked = _Asked(question)
+    asked = Asked(question)
     scored = ((*found, index) for index in range(len(sentences)) for found in _answers(passage, asked, index))
     score, answer, index = max(scored, key=lambda s: (s[0], -len(s[1]), s[1]), default=(0.0, "", 0))
     return (answer, passage.behind(index)) if score >= MIN_FIT else (CANNOT_TELL, frozenset())
 
 
+def guess(sentences: tuple[str, ...], question: str) -> str:
+    """The phrase that suits the question best by its kind, role and near words, whatever it is tied to.
+
+    What a reader could answer without following any reference; CANNOT_TELL only where there is no phrase.
+    """
+    if not sentences or not question.strip():
+        return CANNOT_TELL
+    passage, asked = _Passage(sentences), Asked(question)
+    found = [a for index in range(len(sentences)) for a in _answers(passage, asked, index, tied=False)]
+    return max(found, key=lambda a: (a[0], -len(a[1]), a[1]))[1] if found else CANNOT_TELL
+
+
 @dataclass(frozen=True)
-class _Asked:
+class Asked:
     """A question: its names, what else it is about, and what kind of phrase it wants."""
 
     text: str
@@ -100,13 +112,13 @@ class _Asked:
 
     @cached_property
     def kind(self) -> str:
-        """A key of _ENTITIES, "why", or "" for any phrase."""
+        """A key of ENTITIES, "why", or "" for any phrase."""
         if self.wh is None:
             return ""
         word = self.wh.lower_
         following = self.doc[self.wh.i + 1].lower_ if self.wh.i + 1 < len(self.doc) else ""
         if word == "how":
-            return f"how {following}" if f"how {following}" in _ENTITIES else "how"
+            return f"how {following}" if f"how {following}" in ENTITIES else "how"
         if word in ("who", "whom", "whose"):
             return "who"
         if word in ("what", "which"):
@@ -155,14 +167,14 @@ class _Passage:
         return frozenset().union(*(terms.stems(self.sentences[i]) for i in indices))
 
 
-def _answers(passage: _Passage, asked: _Asked, index: int) -> Iterator[tuple[float, str]]:
-    """(score, phrase) of what sentence `index` offers, nothing if it is not tied to the question."""
+def _answers(passage: _Passage, asked: Asked, index: int, *, tied: bool = True) -> Iterator[tuple[float, str]]:
+    """(score, phrase) of what sentence `index` offers, nothing if it is not `tied` to the question."""
     reached = passage.stems(passage.behind(index))
-    if not asked.stems or not all(name[-1] in reached for name in asked.names):
+    if tied and (not asked.stems or not all(name[-1] in reached for name in asked.names)):
         return
     own = terms.stems(passage.sentences[index])
-    shared = sum(s in reached for s in asked.stems) / len(asked.stems)
-    if shared < MIN_SHARED:
+    shared = sum(s in reached for s in asked.stems) / max(1, len(asked.stems))
+    if tied and shared < MIN_SHARED:
         return
     beyond_names = [s for s in asked.stems if not any(s in name for name in asked.names)]
     near = sum(s in own for s in beyond_names) / max(1, len(beyond_names))
@@ -172,14 +184,14 @@ def _answers(passage: _Passage, asked: _Asked, index: int) -> Iterator[tuple[flo
             yield round(shared + 2.0 * near + fit, 6), passage.parse.text(tokens[0], tokens[-1] + 1)
 
 
-def _phrases(passage: _Passage, asked: _Asked, index: int) -> Iterator[tuple["Token", list[int]]]:
+def _phrases(passage: _Passage, asked: Asked, index: int) -> Iterator[tuple["Token", list[int]]]:
     """The head and tokens of all that could be an answer: phrases, clauses, and entities of the kind asked for."""
     for token in passage.parse.tokens(index):
         if tokens := _phrase(passage, token):
             yield token, tokens
     start, end = passage.parse.bounds[index]
     for entity in passage.parse.doc[start:end].ents:
-        if entity.label_ in _ENTITIES.get(asked.kind, ()):
+        if entity.label_ in ENTITIES.get(asked.kind, ()):
             yield entity.root, list(range(entity.start, entity.end))
 
 
@@ -194,7 +206,7 @@ def _phrase(passage: _Passage, token: "Token") -> list[int]:
     return tokens if whole and len(tokens) <= MAX_WORDS else []
 
 
-def _fit(passage: _Passage, asked: _Asked, token: "Token", tokens: list[int]) -> float | None:
+def _fit(passage: _Passage, asked: Asked, token: "Token", tokens: list[int]) -> float | None:
     """How well a phrase suits what is asked for; None where it cannot be the answer."""
     words = terms.content(passage.parse.text(tokens[0], tokens[-1] + 1))
     if not words or all(w in asked.stems for w in words):
@@ -211,8 +223,8 @@ def _fit(passage: _Passage, asked: _Asked, token: "Token", tokens: list[int]) ->
     return score
 
 
-def _type_fit(passage: _Passage, asked: _Asked, token: "Token", tokens: list[int]) -> float:
-    wanted = _ENTITIES.get(asked.kind)
+def _type_fit(passage: _Passage, asked: Asked, token: "Token", tokens: list[int]) -> float:
+    wanted = ENTITIES.get(asked.kind)
     labels = {t.ent_type_ for t in token.doc[tokens[0] : tokens[-1] + 1] if t.ent_type_}
     if asked.kind == "why":
         return 1.5 if token.dep_ in ("advcl", "pcomp") or token.head.lower_ in ("because", "for", "to") else -0.5
