@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from generation import dataset
 from generation.errors import InputError, InvariantError, UsageError
 from generation.records import Section, Sentence
 from generation.releases import assemble as assembling
@@ -104,7 +105,7 @@ def test_assembling_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         assemble(DRAFTS, tmp_path / name, seed=0)
     files = [p.relative_to(tmp_path / "one") for p in (tmp_path / "one").rglob("*.jsonl")]
-    assert len(files) == 11
+    assert len(files) == 14
     assert all((tmp_path / "one" / f).read_bytes() == (tmp_path / "two" / f).read_bytes() for f in files)
 
 
@@ -272,6 +273,21 @@ def test_a_kept_pair_is_not_turned_down_by_a_later_verdict(data: Path, drafts: P
     edit(drafts / "verdicts/snow-plow-act.jsonl", 1, lambda row: row.update(change))
     with pytest.raises(InputError, match='would be in "rejected" but is in "default"'):
         assemble(drafts, data, seed=0, keep=True)
+
+
+def test_rows_are_divided_by_passage_and_by_domain_too_and_stay_there(drafts: Path, tmp_path: Path) -> None:
+    snow = drafts / "articles/snow-plow-act.md"
+    snow.write_text(snow.read_text(encoding="utf-8").replace("domain: law", "domain: science"), encoding="utf-8")
+    data = tmp_path / "data"
+    assemble(drafts, data, seed=0)
+    default = {row["id"]: row for row in rows_of(data, "default")}
+    for config in ("random", "domain"):
+        assert {row["id"]: row for row in rows_of(data, config)} == default
+    domains = [{row["domain"] for row in rows} for rows in dataset.rows_of(data)["domain"].values() if rows]
+    assert sorted(map(len, domains)) == [1, 1]
+    before = {path: path.read_bytes() for path in data.glob("*/*.jsonl")}
+    assemble(drafts, data, seed=9, keep=True)
+    assert {path: path.read_bytes() for path in data.glob("*/*.jsonl")} == before
 
 
 def test_there_must_be_rows_to_keep(tmp_path: Path) -> None:

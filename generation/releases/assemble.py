@@ -1,4 +1,4 @@
-"""Hand-written drafts -> data/: who accepted what, which split an article belongs to, and the five configs' files."""
+"""Hand-written drafts -> data/: who accepted what, which split an article belongs to, and the files of all configs."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -10,9 +10,10 @@ from generation.errors import InputError, InvariantError, UsageError
 from generation.records import Article, Round, digest
 from generation.releases import additions, invariants
 from generation.releases.drafts import SEGMENTER, Draft, read_article, read_pairs, read_verdicts, with_proofs
-from generation.releases.splits import SEED, SHARES, split_of
+from generation.releases.splits import SEED, SHARES, divide, split_of
 
 CONFIGS = ("default", "articles", "provenance", "rejected", "v1")
+"""What drafts say of themselves; "random" and "domain" are the rows of default, divided otherwise."""
 
 
 class Assembled(NamedTuple):
@@ -29,7 +30,7 @@ class Assembled(NamedTuple):
 
 
 def assemble(drafts: Path | Sequence[Path], out_dir: Path, seed: int = SEED, keep: bool = False) -> Assembled:
-    """Read one folder of drafts or several (their form is in `drafts`) and write the five configs into `out_dir`.
+    """Read one folder of drafts or several (their form is in `drafts`) and write all configs into `out_dir`.
 
     A pair is accepted if every reviewer of its last round accepts it, otherwise rejected; a third reader, asked where
     two disagreed, is a round of their own on the same text. Splits go by article. With
@@ -46,10 +47,23 @@ def assemble(drafts: Path | Sequence[Path], out_dir: Path, seed: int = SEED, kee
     if keep:
         tables = additions.added(tables, before)
     _no_empty_split(tables, seed)
+    tables |= _divided(tables["default"], before, seed)
     invariants.check_tables(tables)
     dataset.write_tables(tables, out_dir)
     articles, accepted, rejected = (dataset.count(tables, c) for c in ("articles", "default", "rejected"))
     return Assembled(articles, accepted, rejected, dataset.count(before, "default") + dataset.count(before, "rejected"))
+
+
+def _divided(default: dict[str, list[dataset.Row]], before: dataset.Tables, seed: int) -> dataset.Tables:
+    """The rows of default once more, by passage ("random") and by domain; what was divided before stays there."""
+    rows = {row["id"]: row for of_split in default.values() for row in of_split}
+    homes = {c: {r["id"]: s for s, kept in before.get(c, {}).items() for r in kept} for c in ("random", "domain")}
+    divided = divide([*rows.values()], homes, seed)
+    tables: dataset.Tables = {}
+    for config in homes.keys() & divided.keys():
+        order = dict.fromkeys((*homes[config], *rows))
+        tables[config] = {split: [rows[i] for i in order if divided[config][i] == split] for split in SHARES}
+    return tables
 
 
 def _articles(folders: Sequence[Path]) -> list[Path]:
