@@ -49,7 +49,7 @@ def build_demo(
                 browse.build(shelf)
             with gr.Tab("Generate", id="generate"):
                 _heading("Generate")
-                generate.build()
+                generate.build(review, keep_review)
             with gr.Tab("Review", id="review") as tab:
                 _heading("Review")
                 people.build(tab, review, keep_review)

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from functools import cache
 from ipaddress import ip_address
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -16,7 +17,10 @@ from generation.records import Section
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-MAX_CHARACTERS = 20_000  # about ten pages
+MAX_TEXT = 200_000  # characters: a long article of Wikipedia
+MAX_CHARACTERS = 20_000  # that one run reads: about ten pages
+MAX_FILE = 1_000_000  # bytes
+SUFFIXES = (".md", ".markdown", ".html", ".htm", ".txt")
 MIN_SENTENCES = 3
 MAX_SENTENCES = 60  # in one section: what a model's context and a reader's patience take
 MAX_FIELD = 300  # characters of an address, a model's name or a key
@@ -30,6 +34,14 @@ def is_public() -> bool:
     return bool(os.environ.get("SPACE_ID"))
 
 
+def can_sign_in() -> bool:
+    """Is this a Space with sign-in, as `hf_oauth: true` in its card makes it?"""
+    from gradio.utils import get_space
+
+    # gradio asks for more than SPACE_ID before it takes this for a Space, and for the secrets of its sign-in.
+    return is_public() and get_space() is not None and bool(os.environ.get("OAUTH_CLIENT_ID"))
+
+
 def check_text(text: str) -> str:
     """`text` if it can be worked on; InputError says what to do instead.
 
@@ -37,11 +49,9 @@ def check_text(text: str) -> str:
     """
     if not text.strip():
         raise InputError("Paste a text first: a few paragraphs of an article work best.")
-    if len(text) > MAX_CHARACTERS:
-        raise InputError(
-            f"This text has {len(text):,} characters and the limit is {MAX_CHARACTERS:,}: paste a part of it."
-        )
-    if not _may_be_english(text):
+    if len(text) > MAX_TEXT:
+        raise InputError(f"This text has {len(text):,} characters and the limit is {MAX_TEXT:,}: paste a part of it.")
+    if not _may_be_english(text[:MAX_CHARACTERS]):
         raise InputError(
             "This does not look like English, the only language that the rules and prompts know: paste an English text."
         )
@@ -57,11 +67,19 @@ def check_sections(sections: Sequence[Section]) -> list[Section]:
             f"This text is too short: its longest section has {counted}, and a question needs at least {MIN_SENTENCES}."
         )
     fitting = [s for s in sections if MIN_SENTENCES <= len(s.sentences) <= MAX_SENTENCES]
+    fitting = [s for s in fitting if len(s.text) <= MAX_CHARACTERS]
     if not fitting:
         raise InputError(
-            f"Every section here has more than {MAX_SENTENCES} sentences: paste fewer paragraphs, or add headings."
+            f"Every section here has more than {MAX_SENTENCES} sentences or {MAX_CHARACTERS:,} characters: paste fewer "
+            "paragraphs, or add headings."
         )
     return fitting
+
+
+def of_one_run(sections: Sequence[Section]) -> list[Section]:
+    """As many of the first sections as one run reads, at least one."""
+    sizes = accumulate(len(s.text) for s in sections)
+    return [s for s, size in zip(sections, sizes, strict=True) if size <= MAX_CHARACTERS] or [*sections[:1]]
 
 
 def check_pair(row: Mapping[str, Any]) -> Mapping[str, Any]:

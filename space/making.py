@@ -11,13 +11,14 @@ from generation import panel, prompts, refine, rules, run, segment
 from generation.articles import article, markup
 from generation.errors import ModelError, ModelTimeoutError, UsageError
 from generation.llm import OpenAIChat
-from generation.records import Outcome, Round, Section, Verdict
+from generation.records import Outcome, Round, Section, Source, Verdict
 from generation.running.folder import outcome_row
 from space import limits
 
 EACH = -1  # the choice of sections: one after the other until there is a pair
 SECTION_SECONDS = 300  # for the loop on one section: others wait in the queue
 CALL_SECONDS = 60
+_UNKNOWN = Source()
 
 # spaCy holds the interpreter while it parses and is not safe to share: one thread does all of it, and the page goes on.
 _rules_thread = ThreadPoolExecutor(1, "rules")
@@ -31,6 +32,7 @@ class Maker:
     panel: Sequence[refine.Reviewer]
     name: str
     chat: OpenAIChat | None = None
+    base_url: str = ""
 
     @property
     def reviewers(self) -> list[str]:
@@ -63,12 +65,12 @@ async def of_visitor(base_url: str, model: str, key: str) -> Maker:
     url = await limits.check_endpoint(base_url.strip(), model.strip(), key.strip())
     # A word in place of an absent key: the client would otherwise look for this machine's own.
     chat = OpenAIChat(model.strip(), url, key.strip() or "none", timeout=CALL_SECONDS, retries=2)
-    return Maker(*panel.from_prompts(prompts.load_set()), f"model:{model.strip()}", chat)
+    return Maker(*panel.from_prompts(prompts.load_set()), f"model:{model.strip()}", chat, url)
 
 
-async def split(text: str) -> list[Section]:
-    """The sections of a pasted text, segmented. Raises InputError for a text that cannot be worked on."""
-    return await aside(_split, text)
+async def split(text: str, source: Source = _UNKNOWN) -> list[Section]:
+    """The sections of a text, segmented; `source` is where it is from. Raises InputError for an unfit text."""
+    return await aside(_split, text, source)
 
 
 def titles(sections: Sequence[Section]) -> list[str]:
@@ -77,9 +79,9 @@ def titles(sections: Sequence[Section]) -> list[str]:
 
 
 def choose(sections: Sequence[Section], index: int) -> Sequence[Section]:
-    """The section at `index`, or all for EACH. Raises UsageError if there is none."""
+    """The section at `index`; for EACH, as many as one run reads. Raises UsageError if there is none."""
     if index == EACH:
-        return sections
+        return limits.of_one_run(sections)
     if not 0 <= index < len(sections):
         raise UsageError("The text has no such section any more: choose the section again.")
     return [sections[index]]
@@ -95,8 +97,11 @@ async def watch(section: Section, maker: Maker) -> AsyncGenerator[Story, None]:
     loop = asyncio.get_running_loop()
 
     def tell(story: Story) -> None:
+        if is_left:  # what the rules still do for a visitor who went away ends at their next step
+            raise asyncio.CancelledError
         loop.call_soon_threadsafe(news.put_nowait, story)
 
+    is_left = False
     telling = _told(section, maker, tell)
     task = asyncio.ensure_future(telling if maker.chat else aside(asyncio.run, telling))
     deadline = loop.time() + SECTION_SECONDS
@@ -107,6 +112,7 @@ async def watch(section: Section, maker: Maker) -> AsyncGenerator[Story, None]:
             if story.outcome:
                 return
     finally:
+        is_left = True
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
@@ -133,9 +139,9 @@ async def aside(function: Callable[..., Any], *args: Any) -> Any:
     return await asyncio.get_running_loop().run_in_executor(_rules_thread, function, *args)
 
 
-def _split(text: str) -> list[Section]:
+def _split(text: str, source: Source) -> list[Section]:
     limits.check_text(text)
-    whole = article.make_article(markup.from_markdown(text), name="Pasted text")
+    whole = article.make_article(markup.from_markdown(text), name="Pasted text", source=source)
     return limits.check_sections([segment.segment(s) for s in whole.sections])
 
 

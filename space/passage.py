@@ -52,7 +52,7 @@ def drawn(sentences: Sequence[Sentence], text: str, candidate: Candidate | None)
     coreferences = candidate.coreferences if candidate else ()
     ends = [e for e in _ends(coreferences) if _is_real(e.span, sentences)]
     required = set(candidate.required_sentence_indices) if candidate else set()
-    rows = {i: _row(i, s, i in required, ends, _opens_paragraph(i, sentences, text)) for i, s in enumerate(sentences)}
+    rows = {i: _row(i, s, i in required, ends, opens_paragraph(i, sentences, text)) for i, s in enumerate(sentences)}
     lanes = len({e.number for e in ends})
     body = "".join(_folded(rows, required)) if len(rows) > FOLD_FROM else "".join(rows.values())
     return (
@@ -95,7 +95,7 @@ def _is_real(span: Span, sentences: Sequence[Sentence]) -> bool:
     return sentences[span.sentence_index].text[span.start : span.end] == span.text
 
 
-def _opens_paragraph(index: int, sentences: Sequence[Sentence], text: str) -> bool:
+def opens_paragraph(index: int, sentences: Sequence[Sentence], text: str) -> bool:
     return index > 0 and text[sentences[index - 1].end : sentences[index].start].count("\n") > 1
 
 

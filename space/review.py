@@ -4,13 +4,11 @@ Who somebody is comes from the server's session: on a Space from their Hugging F
 that they gave at the door; never from what a page sends with a vote.
 """
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
-from gradio.utils import get_space
 
 from generation.errors import BallotError, CraqanError
 from generation.review import desk
@@ -18,7 +16,7 @@ from generation.review.corrections import Correction
 from generation.review.desk import Ballot, Served
 from generation.review.store import Store
 from space import desk_page
-from space.limits import is_public
+from space.limits import can_sign_in, is_public
 
 AT_ONCE = 8  # events at a time; SQLite takes turns
 ON_LOAD = "window.craqanReview(element, trigger)"
@@ -33,12 +31,10 @@ def build(tab: gr.Tab, review: Path | None, kept: Callable[[], None] = lambda: N
         gr.HTML(desk_page.NO_REVIEW, apply_default_css=False)
         return
     store = Store(review)
-    # gradio asks for more than SPACE_ID before it takes this for a Space, and for the secrets of its sign-in.
-    can_sign_in = is_public() and get_space() is not None and bool(os.environ.get("OAUTH_CLIENT_ID"))
-    if can_sign_in:
+    if can_sign_in():
         gr.LoginButton(size="sm", elem_classes="quiet")
     here = gr.State("")
-    page = gr.HTML(_door("", can_sign_in), elem_id="review", apply_default_css=False, js_on_load=ON_LOAD)
+    page = gr.HTML(_door(""), elem_id="review", apply_default_css=False, js_on_load=ON_LOAD)
     message = gr.HTML(elem_id="review-message", apply_default_css=False)
 
     def act(event: gr.EventData, here: str, profile: gr.OAuthProfile | None) -> Shown:
@@ -53,7 +49,7 @@ def build(tab: gr.Tab, review: Path | None, kept: Callable[[], None] = lambda: N
     def look(here: str, profile: gr.OAuthProfile | None) -> Any:
         if here or not is_public():
             return gr.skip()
-        return _door(profile.username if profile else "", can_sign_in)
+        return _door(profile.username if profile else "")
 
     quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     page.submit(
@@ -68,8 +64,8 @@ def build(tab: gr.Tab, review: Path | None, kept: Callable[[], None] = lambda: N
     tab.select(look, here, page, **quiet)
 
 
-def _door(username: str, can_sign_in: bool) -> str:
-    return desk_page.door_by_account(username, can_sign_in=can_sign_in) if is_public() else desk_page.door_by_name()
+def _door(username: str) -> str:
+    return desk_page.door_by_account(username, can_sign_in=can_sign_in()) if is_public() else desk_page.door_by_name()
 
 
 def _who(here: str, profile: gr.OAuthProfile | None, event: gr.EventData) -> str:

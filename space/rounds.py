@@ -1,6 +1,8 @@
 """Rounds and verdicts as HTML, in plain words."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 
 from generation.records import Candidate, Round, Verdict
 from space.passage import escape
@@ -37,26 +39,45 @@ def listing(indices: Sequence[int]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def pair(candidate: Candidate) -> str:
-    """Question and answer, and the sentences that they need."""
+def pair(candidate: Candidate, before: Candidate | None = None) -> str:
+    """Question and answer, and the sentences that they need; what differs from `before` is marked."""
+    old = before or candidate
+    needs, needed = candidate.required_sentence_indices, old.required_sentence_indices
+    changed = f" <del>{listing(needed)}</del> <ins>{listing(needs)}</ins>" if needs != needed else f" {listing(needs)}"
     return (
-        f'<p class="question" dir="auto">{escape(candidate.question)}</p><dl class="pair">'
-        f'<dt>Answer</dt><dd dir="auto">{escape(candidate.answer)}</dd>'
-        f"<dt>Needs</dt><dd>sentences {listing(candidate.required_sentence_indices)}</dd></dl>"
+        f'<p class="question" dir="auto">{changes(old.question, candidate.question)}</p><dl class="pair">'
+        f'<dt>Answer</dt><dd dir="auto">{changes(old.answer, candidate.answer)}</dd>'
+        f"<dt>Needs</dt><dd>sentences{changed}</dd></dl>"
     )
+
+
+def changes(old: str, new: str) -> str:
+    """`new`, with the words that were not in `old` marked and those that it has lost struck out before them."""
+    return "".join(_changes(re.findall(r"\s+|[^\s]+", old), re.findall(r"\s+|[^\s]+", new)))
+
+
+def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        lost, won = escape("".join(old[a:b])), escape("".join(new[c:d]))
+        if kind == "equal":
+            yield won
+            continue
+        yield f"<del>{lost}</del>{' ' if won else ''}" if lost.strip() else ""
+        yield f"<ins>{won}</ins>" if won.strip() else won
 
 
 def rounds(rounds_: Sequence[Round], panel: Sequence[str] = (), *, is_running: bool = False) -> str:
     """All rounds in order; while the last one runs, the reviewers of `panel` who have not spoken yet wait in it."""
     last = len(rounds_) - 1
-    return "".join(_round(r, panel if is_running and i == last else ()) for i, r in enumerate(rounds_))
+    before = (None, *(r.candidate for r in rounds_))
+    return "".join(_round(r, panel if is_running and i == last else (), before[i]) for i, r in enumerate(rounds_))
 
 
 def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _round(round_: Round, waiting_for: Sequence[str]) -> str:
+def _round(round_: Round, waiting_for: Sequence[str], before: Candidate | None) -> str:
     spoken = {v.reviewer for v in round_.verdicts}
     is_stopped = any(v.reviewer == "checks" and not v.is_quality for v in round_.verdicts)
     waiting = [name for name in waiting_for if name not in spoken]
@@ -64,7 +85,7 @@ def _round(round_: Round, waiting_for: Sequence[str]) -> str:
     title = "First draft" if round_.index == 0 else f"Revision {round_.index}"
     return (
         f'<section class="round"><h3>{title}{_state(round_, bool(waiting) and not is_stopped)}</h3>'
-        f'{pair(round_.candidate)}<ul class="verdicts" aria-label="Verdicts">{"".join(verdicts)}</ul></section>'
+        f'{pair(round_.candidate, before)}<ul class="verdicts" aria-label="Verdicts">{"".join(verdicts)}</ul></section>'
     )
 
 

@@ -92,14 +92,18 @@ def look() -> dict[str, Any]:
     # In the head, not as `css`, which gradio would write twice, once under a prefix of its own.
     styles, scripts = (
         "".join((HERE / name).read_text(encoding="utf-8") for name in names)
-        for names in (("style.css", "review.css"), ("passage.js", "review.js"))
+        for names in (("style.css", "review.css"), ("passage.js", "review.js", "generate.js"))
     )
     return {"theme": theme(), "head": f"<style>{styles}</style><script>{scripts}</script>"}
 
 
-def show_on_narrow(id: str) -> str:
-    """JavaScript for an event: on a screen so narrow that the columns are stacked, bring the element into view."""
+def show_on_narrow(id: str, first: str = "") -> str:
+    """JavaScript for an event: on a screen so narrow that the columns are stacked, bring the element into view.
+
+    `first` is a statement to be run before, on every screen.
+    """
     return f"""() => {{
+  {first}
   if (window.innerWidth >= 760) return;
   const calm = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
   document.getElementById('{id}').scrollIntoView({{ behavior: calm ? 'auto' : 'smooth', block: 'start' }});

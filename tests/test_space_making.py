@@ -3,7 +3,9 @@
 import asyncio
 import time
 from contextlib import aclosing
+from dataclasses import replace
 
+import gradio as gr
 import pytest
 
 from generation.errors import InputError, ModelError, UsageError
@@ -22,7 +24,7 @@ EXAMPLE = generate.EXAMPLE.read_text(encoding="utf-8")
     [
         ("", "Paste a text first"),
         (" \n\t ", "Paste a text first"),
-        ("The law holds. " * 2000, "has 30,000 characters and the limit is 20,000"),
+        ("The law holds. " * 20_000, "has 300,000 characters and the limit is 200,000"),
         ("The law holds. It is old.", "too short: its longest section has 2 sentences"),
         ("# Only a heading", "too short"),
         ("Der Hund bellt laut. Er hat Hunger. Seine Herrin gibt ihm einen Knochen.", "does not look like English"),
@@ -237,7 +239,7 @@ async def test_rules_of_one_visitor_leave_the_page_responsive():
 
 
 async def run_tab(text="", section=making.EACH, who=generate.RULES, url="", model="", key="") -> list[tuple]:
-    return [shown async for shown in generate._run(text, section, who, url, model, key)]
+    return [shown async for shown in generate._run(text, section, "", generate.Origin(), who, url, model, key)]
 
 
 @pytest.mark.parametrize(
@@ -252,13 +254,14 @@ async def run_tab(text="", section=making.EACH, who=generate.RULES, url="", mode
 async def test_an_error_is_shown_and_the_button_comes_back(call, message):
     shown = await run_tab(**call)
     assert message in shown[-1][0] and 'role="alert"' in shown[-1][0]
-    assert [button["interactive"] for button in shown[-1][3:]] == [True, False]
+    assert [button["interactive"] for button in shown[-1][3:5]] == [True, False]
     assert "visitor-canary" not in repr(shown)
 
 
 async def test_the_example_gives_an_accepted_pair_with_the_rules():
     shown = await run_tab(EXAMPLE)
-    results = [result for _, result, _, _, _ in shown if isinstance(result, str) and result]
+    results = [result for _, result, *_ in shown if isinstance(result, str) and result]
+    assert shown[-1][6]["status"] == "accepted", "which can be sent to review"
     assert "Accepted by all" in shown[-2][0]
     assert 'download="craqan-accepted.jsonl"' in results[-1]
 
@@ -285,6 +288,31 @@ async def test_a_model_that_answers_makes_a_pair(monkeypatch):
         shown = await run_tab(EXAMPLE, who=generate.MODEL, url=server.url, model="any", key="visitor-canary")
     assert "Accepted by all" in shown[-2][0] and "a local pilot" in shown[-2][1]
     assert "visitor-canary" not in repr(shown)
+    assert "tokens in" in shown[-2][2] and "list of prices" in shown[-2][2]
+
+
+async def test_an_account_of_hugging_face_pays_with_its_own_token_or_nothing_is_asked(monkeypatch):
+    asked = []
+
+    def of_visitor(url, model, key):
+        asked.append((url, model, key))
+        raise UsageError("as scripted")
+
+    monkeypatch.setattr(making, "of_visitor", of_visitor)
+    inputs = (EXAMPLE, making.EACH, "", generate.Origin(), generate.HUB, "https://example.com", "any", "typed")
+    token = gr.OAuthToken(token="visitor-canary", scope="inference-api", expires_at=0)
+    told = [[shown async for shown in generate._run(*inputs, token=t)][-1][0] for t in (None, token)]
+    assert "Sign in" in told[0] and asked == [("https://router.huggingface.co/v1", "any", "visitor-canary")]
+    assert "visitor-canary" not in repr(told)
+
+
+def test_what_a_revision_changed_is_marked_and_the_rest_is_not():
+    before, after = candidate_of("Which <b> does it carry?"), candidate_of("Which <i> thing does it carry?")
+    told = rounds.rounds([Round(0, before), Round(1, after)])
+    assert "<del>&lt;b&gt;</del> <ins>&lt;i&gt; thing</ins> does it carry?" in told
+    assert "<ins>" not in rounds.rounds([Round(0, before), Round(1, before)])
+    moved = replace(before, required_sentence_indices=(0, 1))
+    assert "<del>0 and 2</del> <ins>0 and 1</ins>" in rounds.rounds([Round(0, before), Round(1, moved)])
 
 
 def test_what_waits_and_what_was_not_asked_is_told():

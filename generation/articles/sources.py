@@ -156,18 +156,40 @@ def _one_line(error: Exception) -> str:
 
 
 def _document(path: Path, kind: str, max_bytes: int) -> Article:
-    text = _read(path, max_bytes)
+    size = path.stat().st_size  # before a byte is read
+    if size > max_bytes:
+        raise CorpusError(f"is too large: {size:,} bytes, and the limit is {max_bytes:,}")
+    return _read_as(kind, path.read_bytes(), path.stem)
+
+
+def read_document(data: bytes, suffix: str, name: str) -> Article:
+    """The article in the bytes of a Markdown, HTML, wikitext or text file, by the suffix of its name (".md").
+
+    `name` is its title where it names none. Raises CorpusError, whose message continues a sentence that begins with the
+    file: "is empty", "is binary, not text", "is not UTF-8 text ...", "is not of a kind that is read ...".
+    """
+    kind = _KINDS.get(suffix.lower(), "")
+    if kind not in ("html", *_READERS):
+        known = ", ".join(s for s, k in _KINDS.items() if k in ("html", *_READERS))
+        raise CorpusError(f"is not of a kind that is read ({known})")
+    return _read_as(kind, data, name)
+
+
+def _read_as(kind: str, data: bytes, name: str) -> Article:
+    text = _decode(data)
     if kind == "html":
-        return _page(text, path.stem)
+        return _page(text, name)
     meta: Mapping[str, str] = {}
     if kind == "markdown":
         meta, text = _front_matter(text)
-    readers: dict[str, Callable[[str], list[Block]]] = {
-        "markdown": from_markdown,
-        "text": from_text,
-        "wikitext": from_wikitext,
-    }
-    return _article(readers[kind](text), path.stem, meta)
+    return _article(_READERS[kind](text), name, meta)
+
+
+_READERS: dict[str, Callable[[str], list[Block]]] = {
+    "markdown": from_markdown,
+    "text": from_text,
+    "wikitext": from_wikitext,
+}
 
 
 def _article(blocks: list[Block], name: str, meta: Mapping[str, str]) -> Article:
@@ -178,13 +200,6 @@ def _article(blocks: list[Block], name: str, meta: Mapping[str, str]) -> Article
 
 def _source(meta: Mapping[str, str]) -> Source:
     return Source(*(meta.get(key, "") for key in ("url", "license", "revision", "retrieved_at")))
-
-
-def _read(path: Path, max_bytes: int) -> str:
-    size = path.stat().st_size  # before a byte is read
-    if size > max_bytes:
-        raise CorpusError(f"is too large: {size:,} bytes, and the limit is {max_bytes:,}")
-    return _decode(path.read_bytes())
 
 
 def _decode(data: bytes) -> str:

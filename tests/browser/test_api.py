@@ -109,7 +109,7 @@ def test_health_answers_at_once(small_app):
         ("/evaluate_chunker", {"name": "tokens:1@characters"}, "at least 20"),
         ("/evaluate_chunker", {"name": "tokens:100", "split": "all"}, "no split"),
         ("/generate_pair", {"text": ""}, "Paste a text first"),
-        ("/generate_pair", {"text": "The law holds. " * 2000}, "the limit is 20,000"),
+        ("/generate_pair", {"text": "The law holds. " * 20_000}, "the limit is 200,000"),
         ("/generate_pair", {"text": "x", "model": "m", "base_url": "http://example.com"}, "too short"),
         ("/get_question", {"id": "nothing"}, "no question with this id"),
     ],

@@ -89,7 +89,7 @@ def test_the_sections_of_a_text_can_be_chosen(tab):
     [
         ("", "Paste a text first"),
         ("The law holds. It is old.", "too short: its longest section has 2 sentences"),
-        ("The law holds. " * 2000, "has 30,000 characters and the limit is 20,000"),
+        ("The law holds. " * 20_000, "has 300,000 characters and the limit is 200,000"),
         ("Der Hund bellt laut. Er hat Hunger. Seine Herrin gibt ihm einen Knochen.", "does not look like English"),
         ("The rain fell. The wind blew hard. The night was long and cold.", "No pair found in this text"),
     ],
