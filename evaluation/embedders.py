@@ -6,7 +6,7 @@ run which was killed embeds nothing twice.
 
 import hashlib
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -65,7 +65,7 @@ class SentenceTransformer:
         except ImportError as error:
             raise missing("sentence-transformers", "rerank") from error
         try:
-            self._loaded = Loaded(model)
+            self.loaded = Loaded(model)
         except (OSError, ValueError) as error:
             raise UsageError(f"{model} could not be loaded by sentence-transformers: {_first_line(error)}.") from error
 
@@ -76,8 +76,8 @@ class SentenceTransformer:
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> "Vectors":
         # Models with prompts of their own ("query: ") name them so; the others have none.
         prompt = "query" if is_query else "document"
-        named = {"prompt_name": prompt} if prompt in self._loaded.prompts else {}
-        return unit(self._loaded.encode(list(texts), show_progress_bar=False, **named))
+        named = {"prompt_name": prompt} if self.loaded.prompts.get(prompt) else {}
+        return unit(self.loaded.encode(list(texts), show_progress_bar=False, **named))
 
 
 class OpenAIEmbeddings:
@@ -154,6 +154,17 @@ class Kept:
             made = {key: vector for (key, _), vector in zip(part, vectors, strict=True)}
             self._keep(made)
             found |= made
+        return np.stack([found[key] for key in keys]) if keys else np.zeros((0, 0), np.float32)
+
+    def remembered(self, names: Sequence[str], make: "Callable[[], Vectors]") -> "Vectors":
+        """Rows under `names`, which say all that they depend on; made anew, all of them, where one is not kept."""
+        import numpy as np
+
+        keys = [hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest() for name in names]
+        found = self._found(keys)
+        if any(key not in found for key in keys):
+            found = dict(zip(keys, make(), strict=True))
+            self._keep(found)
         return np.stack([found[key] for key in keys]) if keys else np.zeros((0, 0), np.float32)
 
     def _key(self, text: str, is_query: bool) -> str:

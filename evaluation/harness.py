@@ -11,16 +11,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from evaluation import adapters, chunk_metrics, chunkers
+from evaluation import adapters, chunk_metrics, chunkers, retrieval
 from evaluation.cells import Cell, Shelf
-from evaluation.embedders import DEFAULT
+from evaluation.chunking.late import Late, TokenEmbedder, TokensOfTransformer, vectors_of
+from evaluation.embedders import DEFAULT, Kept, SentenceTransformer
 from evaluation.examples import Example, ExampleSet, limited
 from evaluation.ranking import FAILURE_K, WORDS, Corpus, measure
-from evaluation.retrieval import Index, Retriever, Tools, retriever_of
+from evaluation.retrieval import Index, Retriever, Tools, embedders_in, indexed, retriever_of
 from generation.errors import CircuitError, JournalError, ModelError, UsageError
 from generation.records import digest
 from generation.running.session import Limits
@@ -121,8 +122,8 @@ class Work:
             raise UsageError("Nothing to evaluate: name at least one chunker or one reader.")
         if bool(chunker_names) != bool(retrievers):
             raise UsageError("Chunkers and retrievers go together: name at least one of each, or none of either.")
-        self.chunkers = [self._chunker(given) for given in _unique(chunker_names)]
         self.retrievers = [retriever_of(r, self.tools) if isinstance(r, str) else r for r in _unique(retrievers)]
+        self.chunkers = [self._chunker(given) for given in _unique(chunker_names)]
         self.shelf = Shelf(out / "rows" if out else None)
         self.scored = [e for e in self.examples.examples if e.evidence]
         if self.chunkers and not self.scored:
@@ -158,8 +159,13 @@ class Work:
         chunked = chunkers.chunk_all(chunker, self.examples.documents.values())
         results.chunkings[chunker.name] = chunk_metrics.report(self.examples, chunked)
         corpus = Corpus(self.examples.documents, chunked.chunks)
+        late = self._late(chunker, chunked.chunks) if isinstance(chunker, Late) else None
         for retriever in self.retrievers:
-            searched = Searched(retriever, chunked.chunks, corpus)
+            searched = Searched(retriever, chunked.chunks, corpus, late)
+            if late and not searched.late:
+                self.say(
+                    f"  {retriever.name} has no use for late vectors and ranks as it does under {chunker.inner.name}"
+                )
             cell = self._retrieved(chunker.name, searched)
             yield cell
             yield from desk.on_retrieved(chunker.name, searched, cell)
@@ -194,7 +200,24 @@ class Work:
         """The chunker of that name; one by meaning shares the kept embeddings."""
         by_meaning = isinstance(given, str) and any(kind in given for kind in ("semantic", "cluster"))
         embedder = self.tools.embedder(DEFAULT) if by_meaning else None
-        return chunkers.make(given, embedder=embedder, examples=self.examples)
+        tokens = self._tokens() if isinstance(given, str) and given.startswith("late:") else None
+        return chunkers.make(given, embedder=embedder, examples=self.examples, tokens=tokens)
+
+    def _tokens(self) -> TokenEmbedder | None:
+        """The first model of the retrievers that gives a vector for each token; None where none does."""
+        for embedder in (e for retriever in self.retrievers for e in embedders_in(retriever)):
+            model = embedder.embedder if isinstance(embedder, Kept) else embedder
+            if isinstance(model, SentenceTransformer):
+                return TokensOfTransformer(model)
+            if hasattr(model, "tokens") and hasattr(model, "window"):
+                return cast(TokenEmbedder, model)
+        return None
+
+    def _late(self, chunker: Late, chunks: Sequence[chunkers.Chunk]) -> "LateVectors":
+        """What is made, once for all retrievers, when it is first needed."""
+        every = (e for retriever in self.retrievers for e in embedders_in(retriever))
+        kept = next((e for e in every if isinstance(e, Kept) and e.name == chunker.embedder.name), None)
+        return LateVectors(chunker.embedder.name, partial(vectors_of, chunker, self.examples.documents, chunks, kept))
 
     def _settings(self) -> dict[str, Any]:
         """All that the figures depend on, without keys and clients."""
@@ -208,20 +231,44 @@ class Work:
         }
 
 
-class Searched:
-    """The chunks of one chunker under one retriever; they are indexed when they are first searched."""
+@dataclass
+class LateVectors:
+    """Vectors of late chunking by the model `name`, made when they are first used."""
 
-    def __init__(self, retriever: Retriever, chunks: Sequence[chunkers.Chunk], corpus: Corpus) -> None:
+    name: str
+    make: Callable[[], Any]
+
+    @cached_property
+    def given(self) -> retrieval.LateRows:
+        return retrieval.LateRows(self.name, self.make())
+
+
+class Searched:
+    """The chunks of one chunker under one retriever; they are indexed when they are first searched.
+
+    `late` is None where the retriever does not rank by the model of the late vectors.
+    """
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        chunks: Sequence[chunkers.Chunk],
+        corpus: Corpus,
+        late: LateVectors | None = None,
+    ) -> None:
         self.retriever, self.chunks, self.corpus = retriever, chunks, corpus
+        uses = late is not None and any(e.name == late.name for e in embedders_in(retriever))
+        self.late = late if uses else None
 
     @cached_property
     def digest(self) -> str:
-        """Stands for the chunks themselves, whatever their chunker is called."""
-        return digest([[c.document, c.start, c.end, c.text] for c in self.chunks])
+        """Stands for the chunks and their vectors themselves, whatever their chunker is called."""
+        found = digest([[c.document, c.start, c.end, c.text] for c in self.chunks])
+        return digest([found, "late", self.late.name]) if self.late else found
 
     @cached_property
     def _index(self) -> Index:
-        return self.retriever.index([c.text for c in self.chunks])
+        return indexed(self.retriever, [c.text for c in self.chunks], self.late.given if self.late else None)
 
     def rank(self, questions: Sequence[str], k: int) -> list[list[int]]:
         """Chunk numbers for each question, best first."""

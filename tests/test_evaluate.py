@@ -24,6 +24,7 @@ from generation.errors import CraqanError, InputError, UsageError
 from generation.running.budget import by_hand
 from generation.running.session import Limits
 from tests.model_server import ModelServer, failing
+from tests.test_chunkers_by_meaning import Echo, Letters
 from tests.test_cli import KEY, ROOT, craqan
 from tests.test_readers import SET
 from tests.test_retrieval import Shortest
@@ -257,6 +258,52 @@ def test_a_fault_in_a_process_of_its_own_is_one_sentence_and_no_traceback(tmp_pa
 def test_a_missing_split_is_told(tmp_path):
     with pytest.raises(UsageError, match='no split "dev"'):
         evaluation.evaluate(DATA, options=Options(split="dev"))
+
+
+class Aware(Letters):
+    """An embedder whose tokens know all words before them."""
+
+    name, window = "aware", 10_000
+    tokens = Echo.tokens
+    read: list[str] = []
+
+
+def test_late_chunks_are_ranked_by_vectors_that_know_the_text_before_them(tmp_path):
+    from evaluation.retrieval import BM25, Dense, Hybrid
+
+    retrievers = [BM25(), Dense(Aware()), Hybrid((BM25(), Dense(Aware()))), Dense(Letters())]
+    names, said = ["sentences:1", "late:sentences:1"], []
+    results = evaluation.evaluate(PAIRS, names, retrievers, out=tmp_path, say=said.append)
+    ranked = {cell.name: [row["ranked"] for row in cell.rows.values()] for cell in results.retrieval}
+    plain, late = (f"{name} / " for name in ("sentences:1", "late:sentences:1 (aware)"))
+    for retriever, changes in {
+        "bm25": False,
+        "dense:aware": True,
+        "hybrid:aware": True,
+        "dense:letters": False,
+    }.items():
+        assert (ranked[plain + retriever] != ranked[late + retriever]) is changes
+    assert sum("no use for late vectors" in line for line in said) == 2
+    again = evaluation.evaluate(PAIRS, names, retrievers, out=tmp_path)
+    assert figures(again) == figures(results)
+
+
+def test_the_vectors_of_a_late_chunk_are_what_is_searched():
+    from evaluation.retrieval import Dense, LateRows, Qdrant, Reranked, indexed
+
+    texts, question = ["it has two rafts", "bob lost it"], ["bob lost it"]
+    rows = Aware().embed(texts[::-1])
+    for retriever in (Dense(Aware()), Qdrant(Aware()), Reranked(Dense(Aware()), Shortest())):
+        first = retriever.index(texts).search(question, 2)[0][0].index
+        swapped = indexed(retriever, texts, LateRows("aware", rows)).search(question, 2)[0][0].index
+        other = indexed(retriever, texts, LateRows("another model", rows)).search(question, 2)[0][0].index
+        assert other == first
+        assert swapped == (first if isinstance(retriever, Reranked) else 1 - first)  # a reranker reads the texts
+
+
+def test_late_needs_a_retriever_that_embeds_tokens():
+    with pytest.raises(UsageError, match="dense:st/MODEL"):
+        evaluation.evaluate(SET, ["late:sentences:1"], ["bm25"])
 
 
 def test_a_reranker_joins_in():

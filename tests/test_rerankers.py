@@ -1,11 +1,18 @@
 """The models of the extra [rerank], loaded for real from tiny ones that are made here; skipped without torch."""
 
+import re
+
 import pytest
 
+from evaluation import evaluate
+from evaluation.chunkers import make
+from evaluation.chunking.late import TokensOfTransformer, whole
 from evaluation.embedders import SentenceTransformer
+from evaluation.examples import Document, Span
 from evaluation.rerankers import CrossEncoder, MonoT5
 from evaluation.retrieval import Tools, retriever_of
 from generation.errors import UsageError
+from tests.test_readers import SET
 
 torch = pytest.importorskip("torch", reason="the extra [rerank] is not installed")
 transformers = pytest.importorskip("transformers", reason="the extra [rerank] is not installed")
@@ -83,6 +90,39 @@ def test_sentence_transformers_embed_by_name(bert, tmp_path):
     assert vectors.shape == (2, 16)
     assert (vectors**2).sum(axis=1) == pytest.approx(1, abs=1e-5)
     assert retriever_of(f"dense:st/{bert}", Tools(tmp_path)).index(TEXTS[:2]).search(["mill"], 1)[0]
+
+
+def test_each_token_of_a_text_of_any_length_has_its_vector_and_its_place(bert):
+    text = "  " + "Ada built the mill. Bob lost it! " * 300
+    found = whole(text, TokensOfTransformer(bert))
+    assert [text[a:b] for a, b in found.spans] == re.findall(r"\w+|[^\w\s]", text)
+    assert found.vectors.shape == (len(found.spans), 16)
+
+
+def test_a_late_vector_of_the_whole_text_is_the_models_own(bert):
+    home = Document("d", "", TEXTS[0], (), (Span(0, len(TEXTS[0])),))
+    chunker = make("late:sentences:1", tokens=TokensOfTransformer(bert))
+    late = chunker.vectors(home, chunker(home))[0]
+    own = TokensOfTransformer(bert)._loaded.encode(TEXTS[0], output_value="token_embeddings").numpy()[1:-1].mean(axis=0)
+    assert late == pytest.approx(own / (own @ own) ** 0.5, abs=1e-5)
+
+
+def test_late_chunks_are_evaluated_under_a_dense_retriever(bert, tmp_path):
+    names = ["sentences:1", "late:sentences:1"]
+    results = evaluate(SET, names, ["bm25", f"dense:st/{bert}"], out=tmp_path)
+    assert len(results.retrieval) == 4
+    again = evaluate(SET, names, ["bm25", f"dense:st/{bert}"], out=tmp_path)
+    assert [c.rows for c in again.retrieval] == [c.rows for c in results.retrieval]
+
+
+def test_a_model_that_pools_otherwise_is_refused(bert, tmp_path):
+    from sentence_transformers import SentenceTransformer as Loaded
+    from sentence_transformers.models import Pooling, Transformer
+
+    words = Transformer(bert)
+    Loaded(modules=[words, Pooling(16, pooling_mode="cls")]).save(str(tmp_path / "cls"))
+    with pytest.raises(UsageError, match="by the mean"):
+        TokensOfTransformer(str(tmp_path / "cls"))
 
 
 def test_a_model_that_is_not_there_is_told(tmp_path):
