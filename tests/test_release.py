@@ -141,6 +141,22 @@ def test_the_manifest_names_every_file_and_a_changed_one_is_found(first: Path, t
         release.check(copied)
 
 
+def test_croissant_is_valid_and_reads_the_same_rows(first: Path) -> None:
+    import mlcroissant
+
+    described = mlcroissant.Dataset(first / "croissant.json")
+    assert not described.metadata.issues.errors and not described.metadata.issues.warnings
+    assert described.metadata.version == "1.0.0"
+    for config, splits in dataset.rows_of(first / "data").items():
+        for split, rows in splits.items():
+            records = [*described.records(f"{config}/{split}")]
+            assert len(records) == len(rows)
+            column = next(iter(rows[0]))
+            assert [r[f"{config}/{split}/{column}"].decode() for r in records] == [row[column] for row in rows]
+    required = [r["default/test/required_sentence_indices"] for r in described.records("default/test")]
+    assert required == [row["required_sentence_indices"] for row in dataset.rows_of(first / "data")["default"]["test"]]
+
+
 def test_the_same_inputs_give_the_same_bytes(data: Path, first: Path, tmp_path: Path) -> None:
     release.make(data, "1.0.0", tmp_path / "again")
     assert files.listed(tmp_path / "again") == files.listed(first)

@@ -1,4 +1,4 @@
-"""The files of a release: rows, card, datasheet, changelog, pictures, and craqan.py of that version."""
+"""The files of a release: rows, card, datasheet, changelog, pictures, Croissant, and craqan.py of that version."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from generation import dataset
 from generation.dataset import Row
 from generation.errors import InputError
 from generation.records import candidate_from_dict
-from generation.releases import blocks, card, changes, figures, files, page, plots, splits
+from generation.releases import blocks, card, changes, croissant, figures, files, page, plots, splits
 from generation.releases.gates import Proposal
 from generation.releases.pool import Pool
 
@@ -31,6 +31,7 @@ def write(folder: Path, release: Proposal, about: dict[str, Any], gathered: Pool
         picture_folder=f"data/{plots.FOLDER}",
         notes=_notes(release, about, gathered),
     )
+    croissant.write(folder, version=str(release.version), licence=release.licence, date=about["date"])
     entry = changes.describe(release.version, about["date"], release.changes, counted.counts["pairs"], _rows(release))
     earlier = texts.get("CHANGELOG.md", "").removeprefix(_ENTRIES)
     _write(folder / "CHANGELOG.md", f"{_ENTRIES}{entry}\n{earlier}".rstrip() + "\n")
