@@ -147,8 +147,8 @@ def test_croissant_is_valid_and_reads_the_same_rows(first: Path) -> None:
     described = mlcroissant.Dataset(first / "croissant.json")
     assert not described.metadata.issues.errors and not described.metadata.issues.warnings
     assert described.metadata.version == "1.0.0"
-    for config, splits in dataset.rows_of(first / "data").items():
-        for split, rows in splits.items():
+    for config, by_split in dataset.rows_of(first / "data").items():
+        for split, rows in by_split.items():
             records = [*described.records(f"{config}/{split}")]
             assert len(records) == len(rows)
             column = next(iter(rows[0]))

@@ -80,7 +80,7 @@ def describe(folder: Path, *, version: str, licence: str, date: str) -> dict[str
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "name": "CRaQAn",
-        "description": "Question answering that needs coreference resolution across two or three sentences of a passage,"
+        "description": "Question answering that needs coreference resolution across two or three sentences,"
         " with the sentences, the coreferences and the derivation of each answer.",
         "conformsTo": SPEC,
         "citeAs": craqan.CITATION.strip(),
