@@ -30,7 +30,7 @@ APPLICATION_ID = 0x43526151  # "CRaQ"
 VERSION = 1
 BUSY_S = 30.0
 _CHECKED_BYTES = 64_000_000  # a larger file is not read through at opening; damage shows when a page is used
-_KNOWN_TEXTS = 10_000
+_KNOWN_TEXTS = 1_000
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS texts (sha256 TEXT PRIMARY KEY, text TEXT NOT NULL);

@@ -53,7 +53,7 @@ class WireTransport:
             pool, self._loop = _Pool(self.url, self.key), loop
             self._pool = pool
         try:
-            return await pool.post(encoded(payload), loop.time() + self.timeout)
+            return await pool.post(pool.framed(encoded(payload)), loop.time() + self.timeout)
         except TimeoutError:
             raise too_late(self.host, self.timeout) from None
         except OSError as error:
@@ -98,13 +98,16 @@ class _Pool:
         ]
         self._head = "\r\n".join(lines).encode("latin-1")
 
-    async def post(self, body: bytes, deadline: float) -> Answered:
-        """One request and its answer, whole before `deadline`; raises TimeoutError or OSError.
+    def framed(self, body: bytes) -> bytes:
+        """A whole request."""
+        return b"%b%d\r\n\r\n%b" % (self._head, len(body), body)
+
+    async def post(self, request: bytes, deadline: float) -> Answered:
+        """One framed request and its answer, whole before `deadline`; raises TimeoutError or OSError.
 
         A server may close a connection that rests just as a request goes out on it. Such a request was not taken, and
         goes out once more, on a new connection: this is no fault of the server's, and is not counted as one.
         """
-        request = b"%b%d\r\n\r\n%b" % (self._head, len(body), body)
         if (rested := self._rested()) is not None:
             asked_at = time.monotonic()
             try:
