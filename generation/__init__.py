@@ -17,6 +17,15 @@ With a model in all roles, every reply kept, and each outcome there as soon as i
     for outcome in generation.generate(sections, chat=chat, journal="runs/journal.sqlite", concurrency=64):
         print(outcome.section.id, outcome.status, outcome.reason)
 
+The same in batch jobs, for less and within hours; killed and called again, it collects what is out:
+
+    import generation
+
+    chat = generation.OpenAIChat("my-model", "http://localhost:8000/v1")
+    sections = generation.read(["examples/wilderness-act.md"], sections=3)
+    for outcome in generation.generate(sections, chat=chat, journal="runs/journal.sqlite", batch=True):
+        print(outcome.section.id, outcome.status, outcome.reason)
+
 In asynchronous code: `async for outcome in generation.agenerate(sections, chat=chat)`. Nothing heavy is imported until
 one of these names is used.
 """

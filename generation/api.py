@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterat
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from generation import panel as model_panel
 from generation.checks import CheckLevel
@@ -20,8 +20,13 @@ from generation.proof import ModelReader, Prover
 from generation.records import Outcome, Section
 from generation.refine import MAX_REVISIONS, Generator, Reviewer
 from generation.run import Ledger, make_recipe, outcomes
+from generation.running.journals import refuse_open_batches
 from generation.running.novelty import Novelty
+from generation.running.settings import MOST_AT_ONCE
 from generation.segment import segment
+
+if TYPE_CHECKING:
+    from generation.client.batch import BatchChat
 
 CONCURRENCY = 16
 
@@ -45,6 +50,7 @@ def generate(
     ledger: Ledger | None = None,
     prove: bool | Prover = False,
     against: Sequence[Path | str] = (),
+    batch: bool = False,
 ) -> Iterator[Outcome]:
     """Run the loop on every section; yield one outcome each, in input order, as soon as it is there.
 
@@ -56,6 +62,10 @@ def generate(
     `prove` what the panel accepts is put to a reader (the chat's model, or rules without one), and what fails goes back
     to the generator; a `proof.Prover` says more exactly how. `against` are files of earlier pairs: what asks one of
     their questions, or one that was asked earlier in the same call, is rejected.
+
+    With `batch` a model is asked in batch jobs, for less but within hours. It takes an OpenAIChat (one on a client of
+    the openai package, Azure's included, is refused) and a `journal`; what is out is noted in JOURNAL.batches, so that
+    the same call goes on where a killed one stopped. All sections, up to 50,000, advance together.
 
     The work is done in a thread of its own, so that it may be called where an event loop runs, and goes on only as far
     as outcomes are taken. Closing the iterator, or an exception in the loop over it, stops the work and frees all.
@@ -95,8 +105,11 @@ class _Work:
     ledger: Ledger | None = None
     prove: bool | Prover = False
     against: Sequence[Path | str] = ()
+    batch: bool = False
 
     def __post_init__(self) -> None:
+        if self.batch:
+            self._refuse_no_batches()
         if self.chat is None and (self.prompts is not None or self.journal is not None):
             raise UsageError("prompts and journal are for a model: give chat=OpenAIChat(...) too, or leave them out.")
         if self.concurrency < 1 or (self.window is not None and self.window < 1):
@@ -113,6 +126,13 @@ class _Work:
         if not self.panel:
             raise UsageError("The panel is empty: give at least one reviewer.")
 
+    def _refuse_no_batches(self) -> None:
+        if not isinstance(self.chat, OpenAIChat) or self.journal is None:
+            raise UsageError("batch needs chat=OpenAIChat(...) and a journal, which keeps what the jobs bring.")
+        if self.rpm is not None or self.tpm is not None:
+            raise UsageError("rpm and tpm limit live calls; leave them out with batch.")
+        self.chat.refuse_batches()
+
     async def stream(self, sections: Iterable[Section]) -> AsyncIterator[Outcome]:
         assert self.generator is not None and self.panel is not None
         names = _name(self.generator, self.chat), _name(self.panel[0], self.chat)
@@ -120,7 +140,7 @@ class _Work:
         assert prover is not True
         recipe = make_recipe(self.generator, self.panel, self.check_level, *names, prover)
         async with AsyncExitStack() as stack:
-            chat, admission = await self._connected(stack)
+            chat, door = await self._connected(stack)
             running: Any = outcomes(
                 (segment(section) for section in sections),
                 self.generator,
@@ -129,14 +149,14 @@ class _Work:
                 check_level=self.check_level,
                 max_revisions=self.max_revisions,
                 prover=prover,
-                window=self.window or 2 * self.concurrency,
+                window=self.window or (MOST_AT_ONCE if self.batch else 2 * self.concurrency),
                 ledger=self.ledger,
-                stop=lambda: admission is not None and admission.stopped is not None,
+                stop=lambda: door is not None and door.stopped is not None,
             )
             async for outcome in await stack.enter_async_context(aclosing(running)):
                 yield replace(self._judged_new(outcome), recipe=recipe)
-            if admission is not None and admission.stopped is not None:
-                raise admission.stopped
+            if door is not None and door.stopped is not None:
+                raise door.stopped
 
     def _judged_new(self, outcome: Outcome) -> Outcome:
         """The outcome, rejected if its question was asked before; the ledger follows."""
@@ -146,20 +166,31 @@ class _Work:
             self.ledger.add(replace(judged, usage={}))
         return judged
 
-    async def _connected(self, stack: AsyncExitStack) -> tuple[Chat | None, Admission | None]:
-        """The chat behind admission and journal; one that holds an Admission already is used as it is."""
+    async def _connected(self, stack: AsyncExitStack) -> tuple[Chat | None, "Admission | BatchChat | None"]:
+        """The chat behind admission, or batch jobs, and journal; one that holds an Admission is used as it is."""
         chat = self.chat
         if chat is None:
             return None, None
-        admission = _admission_in(chat)
-        if admission is None:
-            if isinstance(chat, OpenAIChat):
-                # connections belong to an event loop, and it is Admission that asks again
-                chat = await stack.enter_async_context(chat.apart(retries=0))
-            chat = admission = Admission(chat, self.concurrency, rpm=self.rpm, tpm=self.tpm)
-        if self.journal is not None:
-            chat = Journaled(chat, stack.enter_context(Journal(self.journal)))
-        return chat, admission
+        if self.journal is None:
+            return await self._admitted(stack, chat)
+        journal, out = stack.enter_context(Journal(self.journal)), Path(f"{self.journal}.batches")
+        door: Admission | BatchChat
+        if self.batch:
+            assert isinstance(chat, OpenAIChat)
+            chat = door = await stack.enter_async_context(chat.in_batches(journal, out))
+        else:
+            refuse_open_batches(out, journal, "batch=True")
+            chat, door = await self._admitted(stack, chat)
+        return Journaled(chat, journal), door
+
+    async def _admitted(self, stack: AsyncExitStack, chat: Chat) -> tuple[Chat, Admission]:
+        if (admission := _admission_in(chat)) is not None:
+            return chat, admission
+        if isinstance(chat, OpenAIChat):
+            # connections belong to an event loop, and it is Admission that asks again
+            chat = await stack.enter_async_context(chat.apart(retries=0))
+        admission = Admission(chat, self.concurrency, rpm=self.rpm, tpm=self.tpm)
+        return admission, admission
 
 
 def _rules() -> tuple[Generator, Sequence[Reviewer]]:

@@ -8,7 +8,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from generation.client.dialect import Dialect, canonical
 from generation.client.environment import proxy_for
@@ -27,6 +28,10 @@ from generation.errors import (
     UsageError,
 )
 from generation.records import Usage
+
+if TYPE_CHECKING:
+    from generation.client.batch import BatchChat
+    from generation.journal import Journal
 
 DEFAULT_TIMEOUT = 60.0
 DEFAULT_RETRIES = 4
@@ -103,6 +108,7 @@ class OpenAIChat:
     Requests go out over a thin path of our own, or through aiohttp where the environment names a proxy. Pass `client`,
     an `AsyncOpenAI` or `AsyncAzureOpenAI`, to use that package's settings instead (Azure, own headers, proxies,
     certificates): slower per call, the same in all else. Its base URL, key, time-out and number of retries then count.
+    Batch jobs do not go through a client: on Azure ask live.
 
     `notes` tells what the server was found not to take, `notify` is called with each such sentence when it is found.
     Close it with `aclose()` or `async with`.
@@ -169,7 +175,9 @@ class OpenAIChat:
         return read_body(self._transport.host, text, answered.headers, time.monotonic() - started)
 
     def _note(self, sentence: str) -> None:
-        note = f"{self.model} at {self._transport.host}: {sentence}"
+        self._say(f"{self.model} at {self._transport.host}: {sentence}")
+
+    def _say(self, note: str) -> None:
         self.notes.append(note)
         if self._notify is not None:
             self._notify(note)
@@ -181,6 +189,26 @@ class OpenAIChat:
         other._transport = self._transport.apart()
         other._dialect = Dialect(self.model, self._extra, other._note)
         return other
+
+    def in_batches(self, journal: "Journal", folder: Path) -> "BatchChat":
+        """The same model, asked in batch jobs; see `BatchChat`. `notes` and `notify` are told of each job.
+
+        Raises UsageError for a chat on a client of the openai package (see `refuse_batches`).
+        """
+        from generation.client.batch import BatchChat
+
+        self.refuse_batches()
+        url, key, timeout = self._transport.url, self._key, self._transport.timeout
+        options: dict[str, Any] = {"timeout": timeout, "retries": self.retries, "extra": self._extra}
+        return BatchChat(self.model, url, key, journal=journal, folder=folder, notify=self._say, **options)
+
+    def refuse_batches(self) -> None:
+        """Raise UsageError where batch jobs cannot be had: they do not go through a client, hence not to Azure's."""
+        if isinstance(self._transport, ClientTransport):
+            raise UsageError(
+                "Batch jobs do not go through a client of the openai package, Azure's included: ask live, or give"
+                " OpenAIChat the base URL and key of a server with OpenAI's files and batches endpoints."
+            )
 
     async def aclose(self) -> None:
         """Close the connections; the chat opens new ones if it is used again."""

@@ -10,17 +10,21 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import aclosing
 
 import pytest
 
+from generation.api import agenerate, generate
 from generation.client import batch, batch_jobs
 from generation.client.batch import BatchChat
-from generation.errors import CircuitError, RequestError, ServerError
+from generation.errors import CircuitError, RequestError, ServerError, UsageError
 from generation.journal import Journal, Journaled
 from generation.llm import OpenAIChat, Request
 from generation.running.budget import Metered, Price, Purse
 from tests.batch_server import BatchServer
 from tests.model_server import Canned, ModelServer, failing, refusing
+from tests.test_api import URL, examples, passages
+from tests.test_api import script as examples_script
 from tests.test_cli import KEY, ROOT, counts, craqan
 from tests.test_resume import files, script
 
@@ -537,3 +541,66 @@ def test_a_run_in_batches_prices_by_the_batch(tmp_path):
 def test_limits_of_live_calls_are_refused_with_batch(corpus, tmp_path, more):
     done = craqan(*arguments(corpus, tmp_path / "run", "http://127.0.0.1:9/v1", "--batch", *more))
     assert done.returncode == 2 and more[0] in done.stderr
+
+
+def python(code, folder):
+    quick = QUICK.replace("from generation.cli import main\n", "").replace("main()\n", "")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-c", quick + code], cwd=folder, env=environment, capture_output=True, text=True
+    )
+
+
+def test_the_example_in_batches_runs_as_a_script_and_says_what_the_live_one_says(tmp_path):
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    with ModelServer(examples_script) as server:
+        live = python(examples()[1].replace(URL, server.url), tmp_path)
+    (tmp_path / "runs" / "journal.sqlite").unlink()
+    with BatchServer(examples_script) as server:
+        code = examples()[2].replace(URL, server.url)
+        done = python(code, tmp_path)
+        assert done.returncode == 0 and done.stdout == live.stdout and len(done.stdout.splitlines()) == 3, done.stderr
+        jobs = len(server.jobs)
+        assert jobs >= 2 and python(code, tmp_path).stdout == done.stdout and len(server.jobs) == jobs
+
+
+def test_a_program_that_is_left_while_a_job_is_out_collects_it_and_may_not_ask_live(tmp_path):
+    journal = tmp_path / "j.sqlite"
+    with BatchServer(examples_script) as server:
+        server.hold.set()
+
+        async def leave():
+            async with aclosing(agenerate(passages(3), chat=chat_at(server), journal=journal, batch=True)) as running:
+                first = asyncio.ensure_future(anext(running))
+                while not server.seen["look"]:
+                    await asyncio.sleep(0.005)
+                first.cancel()
+                await asyncio.wait([first])
+
+        asyncio.run(leave())
+        with pytest.raises(UsageError, match="batch=True"):
+            list(generate(passages(3), chat=chat_at(server), journal=journal))
+        server.hold.clear()
+        found = list(generate(passages(3), chat=chat_at(server), journal=journal, batch=True))
+        assert len(found) == 3 and {o.status for o in found} <= {"accepted", "rejected"}
+        assert set(server.paid.values()) == {1} and len(server.jobs) >= 2
+
+
+def chat_at(server):
+    return OpenAIChat("m", server.url, KEY)
+
+
+@pytest.mark.parametrize("more", [{"journal": None}, {"rpm": 60}, {"chat": None}])
+def test_batches_without_what_they_need_are_refused_at_once(tmp_path, more):
+    options = {"chat": OpenAIChat("m", URL, KEY), "journal": tmp_path / "j.sqlite", "batch": True}
+    with pytest.raises(UsageError):
+        generate(passages(1), **options | more)
+
+
+def test_batches_through_a_client_of_azure_are_refused_with_a_word_on_what_to_do(tmp_path):
+    import openai
+
+    client = openai.AsyncAzureOpenAI(azure_endpoint="https://x.invalid", api_key=KEY, api_version="2024-10-21")
+    chat = OpenAIChat("deployment", client=client)
+    with pytest.raises(UsageError, match="Azure.*ask live"):
+        generate(passages(1), chat=chat, journal=tmp_path / "j.sqlite", batch=True)

@@ -46,6 +46,7 @@ class Transport(Protocol):
     url: str
     host: str
     key: "Key"
+    timeout: float
 
     async def post(self, payload: Mapping[str, Any]) -> Answered: ...
 

@@ -86,3 +86,16 @@ def gather(folder: Path) -> None:
             journal.take_in(path)
         for part in folder.glob(f"{path.name}*"):  # with what SQLite and the lock left beside it
             part.unlink()
+
+
+def refuse_open_batches(folder: Path, journal: Journal, flag: str) -> None:
+    """Raise UsageError, which names `flag`, where asking live would pay again for what batch jobs are out with."""
+    if not folder.exists():
+        return
+    from generation.client.batch import are_out
+
+    if are_out(folder, journal):
+        raise UsageError(
+            f"Batch jobs of this run are still out, and asking live would pay for them again: add {flag}, or"
+            f" move {folder} away to give them up."
+        )

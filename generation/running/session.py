@@ -204,11 +204,12 @@ class Session:
         self, stack: AsyncExitStack, cluster: Cluster, folder: RunFolder, note: Callable[[str], None]
     ) -> "Crew":
         from generation.journal import Journal
+        from generation.running.journals import refuse_open_batches
         from generation.running.ray_engine import Crew
 
         if folder.batches_path.exists():
             with Journal(folder.journal_path) as journal:
-                _refuse_open_batches(folder, journal)
+                refuse_open_batches(folder.batches_path, journal, "--batch")
         crew = Crew(
             self.cast,
             self.limits,
@@ -253,9 +254,10 @@ class Session:
     ) -> "Admission":
         from generation.client.admission import Admission
         from generation.llm import OpenAIChat
+        from generation.running.journals import refuse_open_batches
 
         limits, cast = self.limits, self.cast
-        _refuse_open_batches(folder, journal)
+        refuse_open_batches(folder.batches_path, journal, "--batch")
         live = OpenAIChat(model, cast.base_url or None, timeout=limits.timeout, retries=0, notify=note)
         await stack.enter_async_context(live)
         admission = Admission(
@@ -349,15 +351,3 @@ def _soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
     """`call` at the loop's next turn; a loop that has just been closed has nothing left to be told."""
     with suppress(RuntimeError):
         loop.call_soon_threadsafe(call)
-
-
-def _refuse_open_batches(folder: RunFolder, journal: "Journal") -> None:
-    if not folder.batches_path.exists():
-        return
-    from generation.client.batch import are_out
-
-    if are_out(folder.batches_path, journal):
-        raise UsageError(
-            f"Batch jobs of this run are still out, and asking live would pay for them again: add --batch, or"
-            f" move {folder.batches_path} away to give them up."
-        )
