@@ -1,8 +1,9 @@
 """Answers against references: exact match and the token F1s of SQuAD, QuAC, HotpotQA, Quoref and Qasper.
 
 All but Quoref's share one normalisation: lower case, no ASCII punctuation, no "a", "an", "the", single spaces. They
-differ where two texts normalise to nothing; each function says what it gives there. Sums run in the official scripts'
-order, since QuAC compares two means for >=.
+differ where two texts normalise to nothing; each function says what it gives there. A prediction of None was not made
+and scores 0, where the scripts crash; anything else that is no text raises UsageError. Sums run in the official
+scripts' order, since QuAC compares two means for >=.
 
 Sources: Rajpurkar et al. 2016 and 2018 (SQuAD), Choi et al. 2018 (QuAC), Yang et al. 2018 (HotpotQA), Dasigi et al.
 2019 (Quoref), Dasigi et al. 2021 (Qasper) and their evaluation scripts.
@@ -15,12 +16,15 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from generation.errors import UsageError
+
 CANNOT_ANSWER = "CANNOTANSWER"
 """QuAC's mark for a question that the text does not answer."""
 MIN_HUMAN_F1 = 0.4
 """QuAC leaves out questions on which people agree less than this."""
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
+_ARTICLE_WORDS = frozenset(("a", "an", "the"))
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _YES_NO = frozenset(("yes", "no", "noanswer"))
 
@@ -74,26 +78,32 @@ def normalize(text: str) -> str:
     return " ".join(_tokens(text))
 
 
-def exact_match(prediction: str, references: str | Sequence[str]) -> bool:
+def exact_match(prediction: str | None, references: str | Sequence[str]) -> bool:
     """Does `prediction` equal one of the references once both are normalised? No reference means "no answer"."""
+    if prediction is None:
+        return False
     wanted = {normalize(reference) for reference in _several(references)} or {""}
     return normalize(prediction) in wanted
 
 
-def token_f1(prediction: str, references: str | Sequence[str], *, empty: float = 1.0) -> float:
+def token_f1(prediction: str | None, references: str | Sequence[str], *, empty: float = 1.0) -> float:
     """The best token F1 of `prediction` against any reference; no reference means "no answer".
 
     `empty` is the value where both texts normalise to nothing: 1 as in SQuAD 2.0, 0 as in SQuAD 1.1, QuAC and Qasper.
     """
+    if prediction is None:
+        return 0.0
     tokens = _tokens(prediction)
     return max(_overlap(tokens, _tokens(reference), empty).f1 for reference in _several(references) or ("",))
 
 
-def hotpot_f1(prediction: str, reference: str) -> MatchScore:
+def hotpot_f1(prediction: str | None, reference: str) -> MatchScore:
     """HotpotQA's answer score: "yes", "no" and "noanswer" match themselves or nothing.
 
     Two texts that normalise to nothing match exactly with an F1 of 0, as in the official script.
     """
+    if prediction is None:
+        return MatchScore(0.0, 0.0, 0.0, 0.0)
     ours, theirs = normalize(prediction), normalize(reference)
     if ours != theirs and (ours in _YES_NO or theirs in _YES_NO):
         return MatchScore(0.0, 0.0, 0.0, 0.0)
@@ -111,13 +121,16 @@ def quac_references(references: Iterable[str]) -> list[str]:
     return [CANNOT_ANSWER] if cannot >= len(spans) else spans
 
 
-def quac_f1(prediction: str, references: Sequence[str]) -> float:
+def quac_f1(prediction: str | None, references: Sequence[str]) -> float:
     """QuAC's F1: the best against the references but one, averaged over the one left out.
 
     `references` are the annotators' spans, CANNOTANSWER among them. Two empty texts score 0.
     """
+    if prediction is None:
+        return 0.0
     kept = quac_references(references)
-    scores = [_quac_pair(prediction, reference) for reference in kept]
+    tokens = _tokens(prediction)
+    scores = [_quac_pair(prediction, tokens, reference) for reference in kept]
     if len(scores) == 1:
         return scores[0]
     return _mean([max(scores[:i] + scores[i + 1 :]) for i in range(len(scores))])
@@ -147,7 +160,7 @@ def heq(
         whole = True
         for prediction, references in dialog:
             people = human_f1(references)
-            ours = 0.0 if prediction is None else quac_f1(prediction, references)
+            ours = quac_f1(prediction, references)
             unfiltered.append(ours)
             if people >= min_human_f1:
                 human.append(people)
@@ -160,13 +173,15 @@ def heq(
     return Heq(*map(_mean, (equal, dialog_equal, kept, unfiltered, human)))
 
 
-def quoref(prediction: str | Sequence[str], references: Sequence[str]) -> SpansScore:
+def quoref(prediction: str | Sequence[str] | None, references: Sequence[str]) -> SpansScore:
     """Quoref's multi-span score: the spans are paired one to one for the best sum of F1s of their word sets.
 
     `references` are the spans of one answer, all of them wanted. A span that holds numbers scores only against one that
     shares a number. F1 is divided by the longer list and rounded to two decimals, as in the official script. Where the
     references are empty or blank, the score is 0, as it is there; for no reference at all it crashes, and we give 0.
     """
+    if prediction is None:
+        return SpansScore(0.0, 0.0)
     ours = [_drop_normalize(span) for span in _several(prediction)]
     theirs = [_drop_normalize(span) for span in references]
     if not references or not references[0].strip():
@@ -179,7 +194,7 @@ def quoref(prediction: str | Sequence[str], references: Sequence[str]) -> SpansS
     return SpansScore(float(matches), round(mean * 100) / 100)  # numpy's rounding, which the script uses
 
 
-def qasper_f1(prediction: str, references: str | Sequence[str]) -> float:
+def qasper_f1(prediction: str | None, references: str | Sequence[str]) -> float:
     """Qasper's answer F1: the best against any annotator; two texts that normalise to nothing score 0.
 
     Several extractive spans are one text, joined by ", "; the other answers read "Yes", "No" and "Unanswerable".
@@ -188,11 +203,23 @@ def qasper_f1(prediction: str, references: str | Sequence[str]) -> float:
 
 
 def _tokens(text: str) -> list[str]:
-    return _ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split()
+    try:
+        plain = text.lower().translate(_NO_PUNCTUATION)
+    except AttributeError:
+        raise _no_text(text) from None
+    if plain.isascii() and plain.isprintable():  # without punctuation words end at spaces alone: the same, but faster
+        return [word for word in plain.split() if word not in _ARTICLE_WORDS]
+    return _ARTICLES.sub(" ", plain).split()
 
 
 def _several(texts: str | Sequence[str]) -> Sequence[str]:
+    if not isinstance(texts, str | list | tuple):
+        raise UsageError(f"A text or a list of texts is wanted as answers, not {texts!r:.80}.")
     return (texts,) if isinstance(texts, str) else texts
+
+
+def _no_text(given: object) -> UsageError:
+    return UsageError(f"An answer is a text, not {given!r:.80}.")
 
 
 def _overlap(prediction: Sequence[str], reference: Sequence[str], empty: float) -> Score:
@@ -219,16 +246,17 @@ def _mean(values: Sequence[float]) -> float:
     return total / len(values) if values else 0.0
 
 
-def _quac_pair(prediction: str, reference: str) -> float:
+def _quac_pair(prediction: str, tokens: Sequence[str], reference: str) -> float:
     if reference == CANNOT_ANSWER:
         return float(prediction == CANNOT_ANSWER)
-    return _overlap(_tokens(prediction), _tokens(reference), 0.0).f1
+    return _overlap(tokens, _tokens(reference), 0.0).f1
 
 
 def _drop_normalize(text: str) -> str:
     """DROP's normal form, word by word, with numbers as floats: "The 1,000 co-ops" gives "1000.0 co ops"."""
-    words = (_drop_word(word) for word in text.replace("-", " ").split(" "))
-    return " ".join(word for word in words if word)
+    if not isinstance(text, str):
+        raise _no_text(text)
+    return " ".join(filter(None, map(_drop_word, text.replace("-", " ").split(" "))))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -43,12 +43,15 @@ def score(derivation: Derivation, references: Sequence[Derivation], scorer: Scor
     """Score one derivation against its references under R4C's entity, relation or full scorer.
 
     An empty derivation, or one that shares nothing with any reference, scores 0. Raises UsageError if there is no
-    reference or no such scorer.
+    reference or no such scorer, or if a step is not three texts.
     """
     if scorer not in SCORERS:
         raise UsageError(f"There is no scorer {scorer!r}: take one of {', '.join(SCORERS)}.")
     if not references:
         raise UsageError("A derivation needs at least one reference to be scored against.")
+    for step in (step for steps in (derivation, *references) for step in steps):
+        if len(step) != 3 or not all(isinstance(part, str) for part in step):
+            raise UsageError(f"A step is three texts, (head, relation, tail), not {step!r:.80}.")
     parts = SCORERS[scorer]
     best, length = 0.0, 0
     for reference in references:

@@ -8,12 +8,14 @@ from collections.abc import Hashable, Iterable, Sequence
 from evaluation.answers import MatchScore
 
 
-def supporting_facts(predicted: Iterable[Hashable | list], gold: Iterable[Hashable | list]) -> MatchScore:
+def supporting_facts(predicted: Iterable[Hashable | list] | None, gold: Iterable[Hashable | list]) -> MatchScore:
     """Score one set of facts against another: sentence indices, or (title, index) pairs as in HotpotQA.
 
     Order and repetition do not count; titles are compared letter by letter. Two empty sets match exactly, with a
-    precision, recall and F1 of 0, as in the official script.
+    precision, recall and F1 of 0, as in the official script. None was not predicted and scores 0.
     """
+    if predicted is None:
+        return MatchScore(0.0, 0.0, 0.0, 0.0)
     ours, theirs = _facts(predicted), _facts(gold)
     same = len(ours & theirs)
     precision = same / len(ours) if ours else 0.0

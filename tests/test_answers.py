@@ -2,6 +2,8 @@
 
 import json
 import random
+import re
+import string
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from evaluation import answers, official
 from evaluation.answers import CANNOT_ANSWER
+from generation.errors import UsageError
 
 GOLDEN = Path(__file__).parents[2] / "shared" / "golden"
 
@@ -212,6 +215,32 @@ def test_a_missing_squad_2_prediction_scores_zero_where_the_script_crashes():
     figures = official.squad2(data, {"r": ""})
     assert (figures["exact"], figures["HasAns_exact"], figures["NoAns_exact"]) == (50.0, 0.0, 100.0)
     assert official.squad2([], {})["exact"] == 0.0
+
+
+SCORES = [
+    answers.exact_match,
+    answers.token_f1,
+    answers.quac_f1,
+    answers.qasper_f1,
+    answers.quoref,
+    lambda given, references: answers.hotpot_f1(given, references[0]),
+]
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_no_prediction_scores_zero_and_what_is_no_text_is_told(score):
+    nothing = score(None, ["two rafts"])
+    assert not any(nothing if isinstance(nothing, tuple) else (nothing,))
+    for prediction, references in ((3, ["3"]), (["x", None], ["y"]), ("x", [None])):
+        with pytest.raises(UsageError, match="^An answer is a text, not|^A text or a list") as error:
+            score(prediction, references)
+        assert "\n" not in str(error.value)
+
+
+@given(st.text(st.sampled_from("aAnthe \t\n\x00\x1c.,-'é—1"), max_size=12))
+def test_the_fast_normal_form_is_squads(text):
+    theirs = re.sub(r"\b(a|an|the)\b", " ", "".join(c for c in text.lower() if c not in string.punctuation))
+    assert answers.normalize(text) == " ".join(theirs.split())
 
 
 TEXT = st.text(st.sampled_from("ab the1-.,'é "), max_size=20)

@@ -262,3 +262,11 @@ def test_a_link_onto_itself_ends():
     here = Span(2, 0, 2, "It")
     steps = facts.of_candidate(candidate_of(coreferences=[Coreference("pronominal", here, here)]), PASSAGE)
     assert steps[0] == Step("It", "refers to", "It", 2)
+
+
+@pytest.mark.parametrize("step", [("a", "b"), ("a", "b", None), ("a", "b", "c", "d"), "abcd"])
+def test_a_step_that_is_not_three_texts_is_told(step):
+    with pytest.raises(UsageError, match="three texts"):
+        derivations.score([step], [[("a", "b", "c")]])
+    with pytest.raises(UsageError, match="three texts"):
+        derivations.score([("a", "b", "c")], [[step]])
