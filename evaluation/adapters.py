@@ -6,11 +6,12 @@ Formats: craqan, quoref, squad, quac, hotpotqa (R4C's joined file too), qed, exp
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from evaluation import formats
-from evaluation.examples import ExampleError, ExampleSet
+from evaluation.examples import Example, ExampleError, ExampleSet
 from evaluation.rows import craqan_set
 from generation.errors import UsageError
 
@@ -43,7 +44,19 @@ def load(source: str | Path, *, format: str = "", split: str = "") -> ExampleSet
         raise ExampleError(f"{path} is not in the format {format}: {what}.") from error
     if not found.examples:
         raise ExampleError(f"{path} holds no question; give a file with at least one.")
-    return found
+    return _each_once(found)
+
+
+def _each_once(examples: ExampleSet) -> ExampleSet:
+    """Questions that a file repeats are kept once, and that is said. ExampleError where two have the same id."""
+    kept: dict[str, Example] = {}
+    for example in examples.examples:
+        if kept.setdefault(example.id, example) != example:
+            raise ExampleError(f'{examples.name} has the id "{example.id}" on two questions; each needs its own.')
+    if (repeated := len(examples.examples) - len(kept)) == 0:
+        return examples
+    note = f"questions of their own in {repeated} rows, which repeat others and are left out"
+    return replace(examples, examples=tuple(kept.values()), lacks=(*examples.lacks, note))
 
 
 def _rows(path: Path) -> list[Row]:
@@ -115,7 +128,7 @@ def _from_folder(folder: Path, split: str) -> ExampleSet:
         tables[config] = [row for name in wanted for path in files[name] for row in _rows(Path(path))]
     if not tables["default"]:
         raise ExampleError(f"{folder} holds no question; give a set with at least one.")
-    return craqan_set(tables["default"], folder.resolve().name, tables["articles"])
+    return _each_once(craqan_set(tables["default"], folder.resolve().name, tables["articles"]))
 
 
 def _from_hub(source: str, split: str) -> ExampleSet:
@@ -134,7 +147,7 @@ def _from_hub(source: str, split: str) -> ExampleSet:
         if split and split not in found:
             raise UsageError(f'{source} has no split "{split}"; choose one of {", ".join(found)}.')
         tables[config] = [row for part in ([split] if split else found) for row in found[part]]
-    return craqan_set(tables["default"], source, tables["articles"])
+    return _each_once(craqan_set(tables["default"], source, tables["articles"]))
 
 
 FORMATS: dict[str, Callable[[Sequence[Row], str], ExampleSet]] = {

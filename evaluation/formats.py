@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 def _squad_like(rows: Iterable[Row], name: str, format: str, lacks: Sequence[str], silver: bool) -> ExampleSet:
     """One document a paragraph; evidence: the sentences that hold an answer, and in silver the question's own."""
     documents: dict[str, Document] = {}
-    examples = []
+    examples, misplaced = [], 0
     for article in rows:
         for paragraph in article["paragraphs"]:
             text = paragraph["context"]
@@ -29,6 +29,7 @@ def _squad_like(rows: Iterable[Row], name: str, format: str, lacks: Sequence[str
             document = documents.setdefault(id, Document(id, title, text, (Span(0, len(text)),), split(text)))
             for asked in paragraph["qas"]:
                 answers = [a for a in asked.get("answers") or () if a["text"] != "CANNOTANSWER"]
+                misplaced += _misplaced(asked, answers, text)
                 held = {document.sentence_at(a["answer_start"]) for a in answers[:1] if not silver} or {
                     document.sentence_at(a["answer_start"]) for a in answers
                 }
@@ -45,7 +46,19 @@ def _squad_like(rows: Iterable[Row], name: str, format: str, lacks: Sequence[str
                         group=id,
                     )
                 )
-    return ExampleSet(name, format, documents, tuple(examples), tuple(lacks))
+    notes = [f"the right places of {misplaced} answers"] if misplaced else []
+    return ExampleSet(name, format, documents, tuple(examples), (*lacks, *notes))
+
+
+def _misplaced(asked: Row, answers: Sequence[Row], text: str) -> int:
+    """How many answers do not stand at their start. ValueError for a start outside the text."""
+    for answer in answers:
+        if not 0 <= answer["answer_start"] < len(text):
+            raise ValueError(
+                f"an answer to question {asked['id']} begins at {answer['answer_start']}, outside the context's"
+                f" {len(text)} characters"
+            )
+    return sum(not text.startswith(a["text"], a["answer_start"]) for a in answers)
 
 
 def _asked_of(document: Document, question: str) -> int:
@@ -89,7 +102,7 @@ def quac(rows: Sequence[Row], name: str) -> ExampleSet:
 
 def hotpot(rows: Iterable[Row], name: str) -> ExampleSet:
     documents: dict[str, Document] = {}
-    examples = []
+    examples, beyond = [], 0
     for row in rows:
         held: dict[str, str] = {}
         for title, sentences in row["context"]:
@@ -102,6 +115,7 @@ def hotpot(rows: Iterable[Row], name: str) -> ExampleSet:
             if title not in held:
                 raise ValueError(f'question {row["_id"]} needs "{title}", which is not in its context')
             if not 0 <= index < len(documents[held[title]].sentences):
+                beyond += 1
                 continue  # the released file points past the end of some paragraphs; its evaluator cannot score these
             places.append(Place(held[title], *documents[held[title]].sentences[index]))
         steps = tuple(tuple(tuple(step[2]) for step in one) for one in row.get("derivations") or ())
@@ -117,7 +131,10 @@ def hotpot(rows: Iterable[Row], name: str) -> ExampleSet:
                 group=row["_id"],
             )
         )
-    return ExampleSet(name, "hotpotqa", documents, tuple(examples), ("coreferences", "distances within one document"))
+    lacks = ["coreferences", "distances within one document"]
+    if beyond:
+        lacks.append(f"the sentences that {beyond} supporting facts point at")
+    return ExampleSet(name, "hotpotqa", documents, tuple(examples), tuple(lacks))
 
 
 def _joined(sentences: Sequence[str]) -> tuple[Span, ...]:

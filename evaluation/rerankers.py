@@ -50,7 +50,7 @@ class MonoT5:
             import torch
             from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
         except ImportError as error:
-            raise missing("transformers and torch", "rerank") from error
+            raise missing("torch or transformers", "rerank") from error
         self._device = "cuda" if torch.cuda.is_available() else "cpu"
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(model)

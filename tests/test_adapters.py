@@ -16,7 +16,7 @@ REAL = {
     "quoref": ("quoref/quoref-dev-public.json", 886),
     "hotpotqa": ("hotpotqa/hotpot_dev_distractor_public.json", 54),
     "qed": ("qed/qed-dev-public.jsonlines", 488),
-    "quac": ("quac_sample/quac_sample.json", 12),
+    "quac": ("quac_sample/quac_sample.json", 6),
     "expertqa": ("expertqa/rand_test.jsonl", 217),
 }
 ROW = {

@@ -222,6 +222,8 @@ def test_a_spent_budget_stops_with_what_is_done(tmp_path):
         (["empty.jsonl"], 1, "holds no question"),
         (["nocolumn.jsonl"], 1, "no known format"),
         (["range.jsonl"], 1, "lie outside the 1 of the passage"),
+        (["twice.jsonl"], 1, 'has the id "1" on two questions'),
+        (["start.json"], 1, "begins at 99, outside the context's 11 characters"),
         (["good.jsonl", "--chunkers", "magic:5"], 2, 'no chunker "magic"'),
         (["good.jsonl", "--chunkers", "tokens:x"], 2, "tokens:SIZE"),
         (["good.jsonl", "--retrievers", "bm42"], 2, 'no retriever "bm42"'),
@@ -239,6 +241,12 @@ def test_each_fault_is_one_sentence(arguments, code, words, tmp_path, monkeypatc
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "nocolumn.jsonl").write_text('{"text": "x"}\n')
     (tmp_path / "range.jsonl").write_text(json.dumps(pair | {"required_sentence_indices": [0, 4]}))
+    found = pair | {"required_sentence_indices": [0], "id": "1"}
+    (tmp_path / "twice.jsonl").write_text(f"{json.dumps(found)}\n{json.dumps(found | {'question': 'Whose?'})}")
+    asked = [{"id": "q", "question": "Who?", "answers": [{"text": "man", "answer_start": 99}]}]
+    (tmp_path / "start.json").write_text(
+        json.dumps({"data": [{"paragraphs": [{"context": "A man came.", "qas": asked}]}]})
+    )
     (tmp_path / "good.jsonl").write_text(json.dumps(pair | {"required_sentence_indices": [0]}))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
