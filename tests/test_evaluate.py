@@ -35,6 +35,12 @@ SHARED = Path(__file__).parents[2] / "shared"
 CHUNKERS = ["sentences:1", "tokens:60"]
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Plots have a test of their own and take longer than all else here."""
+    monkeypatch.setattr("evaluation.plots.draw", lambda results, folder: [])
+
+
 def figures(results):
     return {cell.name: {id: {n: v for n, v in row.items() if n != "usage"} for id, row in cell.rows.items()}
             for cell in results.cells}  # fmt: skip
@@ -73,7 +79,7 @@ def test_it_works_inside_a_notebooks_loop():
     assert asyncio.run(cell()).retrieval
 
 
-def test_a_second_run_computes_nothing_and_gives_the_same(tmp_path):
+def test_a_second_run_computes_nothing_and_gives_the_same(tmp_path, undrawn):
     said = []
     first = evaluation.evaluate(SET, CHUNKERS, ["bm25"], ["extractive"], out=tmp_path)
     second = evaluation.evaluate(SET, CHUNKERS, ["bm25"], ["extractive"], out=tmp_path, say=said.append)
@@ -81,7 +87,7 @@ def test_a_second_run_computes_nothing_and_gives_the_same(tmp_path):
     assert all("kept" in line for line in said if "/" in line or ">" in line)
 
 
-def test_other_questions_or_settings_are_not_taken_for_these(tmp_path):
+def test_other_questions_or_settings_are_not_taken_for_these(tmp_path, undrawn):
     evaluation.evaluate(SET, CHUNKERS, ["bm25"], out=tmp_path)
     before = len(list((tmp_path / "rows").iterdir()))
     changed = replace(SET, examples=(replace(SET.examples[0], question="What is a raft?"), *SET.examples[1:]))
@@ -90,7 +96,7 @@ def test_other_questions_or_settings_are_not_taken_for_these(tmp_path):
     assert len(list((tmp_path / "rows").iterdir())) == 3 * before
 
 
-def test_a_line_cut_by_a_kill_is_done_again_and_a_damaged_one_told(tmp_path):
+def test_a_line_cut_by_a_kill_is_done_again_and_a_damaged_one_told(tmp_path, undrawn):
     first = evaluation.evaluate(SET, ["sentences:1"], ["bm25"], ["extractive"], out=tmp_path)
     for path in (tmp_path / "rows").iterdir():
         path.write_bytes(path.read_bytes()[:-20])
@@ -102,12 +108,16 @@ def test_a_line_cut_by_a_kill_is_done_again_and_a_damaged_one_told(tmp_path):
         evaluation.evaluate(SET, ["sentences:1"], ["bm25"], out=tmp_path)
 
 
-def test_a_killed_command_goes_on(tmp_path):
-    command = [sys.executable, "-m", "generation", "evaluate", str(PAIRS), "--readers", "extractive", "--out", "run",
-               "--chunkers", "sentences:1,tokens:60", "--reader-limit", "4"]  # fmt: skip
+def test_a_killed_command_goes_on(tmp_path, monkeypatch, capsys):
+    arguments = ["evaluate", str(PAIRS), "--readers", "extractive", "--out", "run",
+                 "--chunkers", "sentences:1,tokens:60", "--reader-limit", "4"]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     running = subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL, start_new_session=True
+        [sys.executable, "-m", "generation", *arguments],
+        cwd=tmp_path,
+        env=environment,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     until = time.monotonic() + 60
     while not list(tmp_path.glob("run/rows/*.jsonl")) and time.monotonic() < until:
@@ -115,9 +125,12 @@ def test_a_killed_command_goes_on(tmp_path):
     os.killpg(running.pid, signal.SIGKILL)
     running.wait()
     assert not (tmp_path / "run" / "results.json").exists()
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert " kept" in done.stderr
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["craqan", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    assert " kept" in capsys.readouterr().err
     fresh = evaluation.evaluate(PAIRS, CHUNKERS, ["bm25"], ["extractive"], options=Options(reader_limit=4))
     told = json.loads((tmp_path / "run" / "results.json").read_text())
     for cell, ours in zip(told["cells"], fresh.cells, strict=True):
@@ -173,7 +186,7 @@ def options_for(server, **more):
     return Options(model="m", base_url=server.url, limits=Limits(prices=by_hand(1, 1), **more))
 
 
-def test_visconde_is_paid_once_and_its_cost_told(tmp_path):
+def test_visconde_is_paid_once_and_its_cost_told(tmp_path, undrawn):
     with ModelServer(by_role) as server:
         first = evaluation.evaluate(
             SET, ["sentences:1"], ["bm25"], ["visconde"], out=tmp_path, options=options_for(server)
@@ -192,7 +205,7 @@ def test_visconde_is_paid_once_and_its_cost_told(tmp_path):
     assert {row["f1"] for row in cell.rows.values()} == {0.0, 1.0}
 
 
-def test_what_a_model_fails_at_is_counted_and_asked_again(tmp_path):
+def test_what_a_model_fails_at_is_counted_and_asked_again(tmp_path, undrawn):
     sick = lambda request: failing(400, "no") if "Bob" in json.dumps(request["messages"][-1]) else by_role(request)  # noqa: E731
     with ModelServer(sick) as server:
         results = evaluation.evaluate(SET, (), (), ["visconde:zero:whole"], out=tmp_path, options=options_for(server))
@@ -204,7 +217,7 @@ def test_what_a_model_fails_at_is_counted_and_asked_again(tmp_path):
     assert (len(results.reading[0].rows), len(results.reading[0].failed)) == (3, 0)
 
 
-def test_a_spent_budget_stops_with_what_is_done(tmp_path):
+def test_a_spent_budget_stops_with_what_is_done(tmp_path, undrawn):
     with ModelServer(by_role, delay=0.05) as server:
         options = options_for(server, max_usd=0.0002, concurrency=1)
         results = evaluation.evaluate(
@@ -276,7 +289,7 @@ class Aware(Letters):
     read: list[str] = []
 
 
-def test_late_chunks_are_ranked_by_vectors_that_know_the_text_before_them(tmp_path):
+def test_late_chunks_are_ranked_by_vectors_that_know_the_text_before_them(tmp_path, undrawn):
     from evaluation.retrieval import BM25, Dense, Hybrid
 
     retrievers = [BM25(), Dense(Aware()), Hybrid((BM25(), Dense(Aware()))), Dense(Letters())]
