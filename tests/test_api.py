@@ -103,7 +103,7 @@ def test_outcomes_come_in_input_order_with_their_recipe_over_http(tmp_path):
         books = Ledger()
         chat = OpenAIChat("m", server.url)
         found = list(generate(SECTIONS, chat=chat, concurrency=4, journal=tmp_path / "j.sqlite", ledger=books))
-        assert server.peak == 4
+        assert 1 < server.peak <= 4
     assert [o.section.id for o in found] == [s.id for s in SECTIONS]
     assert {o.status for o in found} <= {"accepted", "rejected"} and books.submitted == len(SECTIONS)
     assert outcome_row(found[0], found[0].recipe)["generator"] == "model:m"

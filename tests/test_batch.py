@@ -25,7 +25,7 @@ from tests.batch_server import BatchServer
 from tests.model_server import Canned, ModelServer, failing, refusing
 from tests.test_api import URL, examples, passages
 from tests.test_api import script as examples_script
-from tests.test_cli import KEY, ROOT, counts, craqan
+from tests.test_cli import KEY, ROOT, counts, within
 from tests.test_resume import files, script
 
 SECTIONS = 8
@@ -66,7 +66,7 @@ def arguments(corpus, out, url, *more):
 def live(corpus, tmp_path_factory):
     out = tmp_path_factory.mktemp("live") / "run"
     with ModelServer(script) as server:
-        done = craqan(*arguments(corpus, out, server.url))
+        done = within(*arguments(corpus, out, server.url))
         assert done.returncode == 0, done.stderr
         return files(out), len(server.requests)
 
@@ -78,9 +78,8 @@ def started(corpus, out, server, *more):
 
 
 def finished(corpus, out, server, *more):
-    process = started(corpus, out, server, *more)
-    _, errors = process.communicate(timeout=60)
-    return process.returncode, errors
+    done = within(*arguments(corpus, out, server.url, "--batch", *more), OPENAI_API_KEY=KEY)
+    return done.returncode, done.stderr
 
 
 def until(condition, process=None):
@@ -520,7 +519,7 @@ def test_going_on_live_while_a_job_is_out_is_refused(corpus, live, tmp_path):
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)
         assert process.returncode == 0 and counts(out)["pending"] == SECTIONS
-        done = craqan(*arguments(corpus, out, server.url))
+        done = within(*arguments(corpus, out, server.url))
         assert done.returncode == 2 and "--batch" in done.stderr
         server.hold.clear()
         assert finished(corpus, out, server)[0] == 0
@@ -539,7 +538,7 @@ def test_a_run_in_batches_prices_by_the_batch(tmp_path):
 
 @pytest.mark.parametrize("more", [["--rpm", "5"], ["--tpm", "5"]])
 def test_limits_of_live_calls_are_refused_with_batch(corpus, tmp_path, more):
-    done = craqan(*arguments(corpus, tmp_path / "run", "http://127.0.0.1:9/v1", "--batch", *more))
+    done = within(*arguments(corpus, tmp_path / "run", "http://127.0.0.1:9/v1", "--batch", *more))
     assert done.returncode == 2 and more[0] in done.stderr
 
 

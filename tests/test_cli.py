@@ -1,13 +1,17 @@
 """The command as a person runs it: files, exit codes, messages, and no key anywhere."""
 
+import io
 import json
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+from generation import cli
 from tests.model_server import ModelServer, failing
 from tests.test_panel import NO, YES
 
@@ -27,6 +31,23 @@ def craqan(*arguments, cwd=None, **environment):
         text=True,
         timeout=120,
     )
+
+
+def within(*arguments, **environment):
+    """Run the command in this process, a second sooner; what a process of its own adds is tested elsewhere."""
+    printed, told, code = io.StringIO(), io.StringIO(), 0
+    clean = {k: v for k, v in os.environ.items() if k not in ("OPENAI_API_KEY", "HF_TOKEN")}
+    with (
+        patch.object(sys, "argv", ["craqan", *map(str, arguments)]),
+        patch.dict(os.environ, {**clean, "COLUMNS": "100", **environment}, clear=True),
+        redirect_stdout(printed),
+        redirect_stderr(told),
+    ):
+        try:
+            cli._run()
+        except SystemExit as end:
+            code = end.code or 0
+    return subprocess.CompletedProcess(arguments, code, printed.getvalue(), told.getvalue())
 
 
 def lines(path):

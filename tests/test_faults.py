@@ -23,7 +23,7 @@ from generation.journal import Journal
 from generation.running import pipeline
 from generation.running.budget import by_hand
 from tests.model_server import Canned, ModelServer, completion, failing
-from tests.test_cli import ROOT, counts, craqan, lines
+from tests.test_cli import ROOT, counts, craqan, lines, within
 
 SECTIONS = 8
 CONCURRENCY = 4
@@ -430,7 +430,7 @@ def test_a_full_disk_stops_the_run_with_a_clear_word_and_it_goes_on_once_there_i
         assert 0 < kept < CALLS
         books = counts(tmp_path / "run")
         assert books["submitted"] == books["accepted"] + books["pending"] == SECTIONS
-        again = craqan(*argv)
+        again = within(*argv)
         assert again.returncode == 0, again.stderr
         assert len(server.calls) - asked == CALLS - kept
     assert counts(tmp_path / "run")["accepted"] == SECTIONS
@@ -444,7 +444,7 @@ def test_two_runs_in_one_folder_at_once_do_not_meet(corpus, unbroken, tmp_path):
         first.start()
         while not server.calls:
             time.sleep(0.01)
-        second = craqan(*arguments(corpus, tmp_path / "run", server.url))
+        second = within(*arguments(corpus, tmp_path / "run", server.url))
         first.join()
         assert second.returncode == 2 and "Another run is at work" in second.stderr
         assert len(server.calls) == CALLS
@@ -477,6 +477,6 @@ def test_a_wall_clock_that_jumps_changes_nothing(jump, corpus, unbroken, tmp_pat
 
 def test_a_run_in_which_all_fails_says_so_by_its_exit_code(corpus, tmp_path):
     with ModelServer(lambda request: failing(400, "the same for all")) as server:
-        done = craqan(*arguments(corpus, tmp_path / "run", server.url))
+        done = within(*arguments(corpus, tmp_path / "run", server.url))
     assert done.returncode == 1 and "the same for all" in done.stderr
     assert counts(tmp_path / "run")["failed"] == SECTIONS

@@ -28,7 +28,7 @@ from generation.running.settings import Cast, Limits
 from generation.running.table import Table
 from tests.helpers import ScriptedGenerator, ScriptedReviewer, candidate_of, section_of
 from tests.model_server import ModelServer, failing
-from tests.test_cli import ARTICLE, KEY, ROOT, craqan, lines
+from tests.test_cli import ARTICLE, KEY, ROOT, craqan, lines, within
 from tests.test_resume import arguments, asked, files, script, stored
 
 SECTIONS = 30
@@ -68,7 +68,7 @@ def local(corpus, tmp_path_factory):
     """The local engine's files, and how many calls they took."""
     out = tmp_path_factory.mktemp("local") / "run"
     with ModelServer(script) as server:
-        done = craqan(*arguments(corpus, out, server.url))
+        done = within(*arguments(corpus, out, server.url))
         assert done.returncode == 0, done.stderr
         return files(out), len(server.requests)
 
@@ -116,7 +116,7 @@ def test_the_rows_are_those_of_the_local_engine_and_nothing_is_paid_twice(ray, c
         assert files(out) == expected
         assert len(server.requests) == calls and 2 <= server.peak <= CONCURRENCY
         assert craqan(*arguments(corpus, out, server.url, *RAY)).returncode == 0
-        assert craqan(*arguments(corpus, out, server.url)).returncode == 0
+        assert within(*arguments(corpus, out, server.url)).returncode == 0
         assert len(server.requests) == calls
     assert files(out) == expected
     assert sorted(p.name for p in out.glob("journal*")) == ["journal.sqlite"]
@@ -169,7 +169,7 @@ def test_after_the_whole_run_is_killed_another_engine_goes_on(ray, corpus, local
         wait_for_calls(server, process, calls // 2)
         process.kill()
         process.wait()
-        assert craqan(*arguments(corpus, out, server.url)).returncode == 0
+        assert within(*arguments(corpus, out, server.url)).returncode == 0
         assert len(server.requests) <= calls + CONCURRENCY
     assert files(out) == expected
 
@@ -200,7 +200,7 @@ def test_rules_work_on_sections_from_parquet_as_on_the_article(ray, tmp_path):
     for section in read([str(ARTICLE)]):
         table.add("pending", outcome_row(Outcome(section, "pending"), {}))
     table.close()
-    craqan("generate", ARTICLE, "--out", tmp_path / "local")
+    within("generate", ARTICLE, "--out", tmp_path / "local")
     address = (tmp_path / "sections").as_uri() + "/*.parquet"
     done = craqan("generate", address, "--out", tmp_path / "ray", "--engine", "ray")
     assert done.returncode == 0, done.stderr

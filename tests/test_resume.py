@@ -15,7 +15,7 @@ import pytest
 
 from generation.journal import Journal
 from tests.model_server import Canned, ModelServer, failing
-from tests.test_cli import KEY, ROOT, counts, craqan, lines
+from tests.test_cli import KEY, ROOT, counts, craqan, lines, within
 
 SECTIONS = 30
 CONCURRENCY = 8
@@ -101,7 +101,7 @@ def test_after_kill_9_at_ten_moments_no_stored_call_is_made_again(corpus, unbrok
             before, kept = Counter(map(asked, server.requests)), stored(out)
             if kill == 9:
                 break
-        assert craqan(*arguments(corpus, out, server.url)).returncode == 0
+        assert within(*arguments(corpus, out, server.url)).returncode == 0
         after = Counter(map(asked, server.requests)) - before
     assert files(out) == expected
     total = stored(out)
@@ -112,20 +112,20 @@ def test_after_kill_9_at_ten_moments_no_stored_call_is_made_again(corpus, unbrok
 
 def test_a_finished_run_asks_nothing_when_it_is_run_again(corpus, unbroken, tmp_path):
     with ModelServer(script) as server:
-        craqan(*arguments(corpus, tmp_path / "run", server.url))
+        within(*arguments(corpus, tmp_path / "run", server.url))
         asked_once = len(server.requests)
-        assert craqan(*arguments(corpus, tmp_path / "run", server.url, "--concurrency", "3")).returncode == 0
+        assert within(*arguments(corpus, tmp_path / "run", server.url, "--concurrency", "3")).returncode == 0
         assert len(server.requests) == asked_once
     assert files(tmp_path / "run") == unbroken[0]
 
 
 def test_the_target_stops_the_run_and_a_higher_one_goes_on(corpus, unbroken, tmp_path):
     with ModelServer(script) as server:
-        craqan(*arguments(corpus, tmp_path / "run", server.url, "--accept", "5"))
+        within(*arguments(corpus, tmp_path / "run", server.url, "--accept", "5"))
         first = counts(tmp_path / "run")
         assert first["accepted"] == 5 and first["submitted"] < SECTIONS
         assert first["submitted"] == sum(first[k] for k in ("accepted", "rejected", "failed", "pending"))
-        craqan(*arguments(corpus, tmp_path / "run", server.url))
+        within(*arguments(corpus, tmp_path / "run", server.url))
         assert len(server.requests) == unbroken[1]
     assert files(tmp_path / "run") == unbroken[0]
 
@@ -133,7 +133,7 @@ def test_the_target_stops_the_run_and_a_higher_one_goes_on(corpus, unbroken, tmp
 def test_two_runs_to_the_same_target_give_identical_files(corpus, tmp_path):
     for name in "ab":
         with ModelServer(script, delay=0.01 if name == "b" else 0) as server:
-            craqan(*arguments(corpus, tmp_path / name, server.url, "--accept", "7"))
+            within(*arguments(corpus, tmp_path / name, server.url, "--accept", "7"))
     assert files(tmp_path / "a") == files(tmp_path / "b")
 
 
@@ -143,26 +143,26 @@ def test_the_budget_is_passed_by_no_more_than_what_is_in_flight(corpus, unbroken
     budget = price * 60
     with ModelServer(script) as server:
         options = ["--prices", "1,2", "--max-usd", budget]
-        done = craqan(*arguments(corpus, tmp_path / "run", server.url, *options))
+        done = within(*arguments(corpus, tmp_path / "run", server.url, *options))
         assert done.returncode == 0 and "spent" in done.stderr
         assert 60 <= len(server.requests) <= 60 + CONCURRENCY
         spent = len(server.requests)
-        craqan(*arguments(corpus, tmp_path / "run", server.url, *options))
+        within(*arguments(corpus, tmp_path / "run", server.url, *options))
         assert len(server.requests) == spent
-        craqan(*arguments(corpus, tmp_path / "run", server.url))
+        within(*arguments(corpus, tmp_path / "run", server.url))
         assert len(server.requests) == unbroken[1]
     assert files(tmp_path / "run") == unbroken[0]
 
 
 def test_an_unknown_price_with_a_budget_is_refused(corpus, tmp_path):
     with ModelServer(script) as server:
-        done = craqan(*arguments(corpus, tmp_path / "run", server.url, "--max-usd", "1"))
+        done = within(*arguments(corpus, tmp_path / "run", server.url, "--max-usd", "1"))
         assert done.returncode == 2 and "--prices" in done.stderr and not server.requests
 
 
 def test_the_cost_of_a_run_stands_in_its_summary_by_role(corpus, tmp_path):
     with ModelServer(script) as server:
-        craqan(*arguments(corpus, tmp_path / "run", server.url, "--prices", "1,2,0.5", "--max-candidates", "4"))
+        within(*arguments(corpus, tmp_path / "run", server.url, "--prices", "1,2,0.5", "--max-candidates", "4"))
         calls = len(server.requests)
     summary = json.loads((tmp_path / "run" / "run.json").read_text())
     # 40 of the 100 prompt tokens are reported as cached
@@ -173,7 +173,7 @@ def test_the_cost_of_a_run_stands_in_its_summary_by_role(corpus, tmp_path):
 
 def test_a_dry_run_asks_nothing_and_says_what_it_would_cost(corpus, tmp_path):
     with ModelServer(script) as server:
-        done = craqan(*arguments(corpus, tmp_path / "run", server.url, "--dry-run", "--prices", "1,2"))
+        done = within(*arguments(corpus, tmp_path / "run", server.url, "--dry-run", "--prices", "1,2"))
         assert not server.requests
     assert f"{SECTIONS} sections" in done.stderr and "$" in done.stderr
     assert not (tmp_path / "run").exists()
@@ -190,7 +190,7 @@ def test_interrupting_once_finishes_what_is_in_flight(corpus, unbroken, tmp_path
         books = counts(out)
         assert books["pending"] and json.loads((out / "run.json").read_text())["stopped"] == "interrupted."
         assert sum(stored(out).values()) == len(server.requests)
-        craqan(*arguments(corpus, out, server.url))
+        within(*arguments(corpus, out, server.url))
         assert len(server.requests) == unbroken[1]
     assert files(out) == unbroken[0]
 
@@ -219,7 +219,7 @@ def test_interrupting_twice_or_more_stops_at_once_and_the_same_command_goes_on(c
         errors = process.communicate(timeout=20)[1]
         assert process.returncode == 130 and "Traceback" not in errors
         kept, before = sum(stored(out).values()), len(server.requests)
-        assert craqan(*arguments(corpus, out, server.url)).returncode == 0
+        assert within(*arguments(corpus, out, server.url)).returncode == 0
         assert len(server.requests) - before == unbroken[1] - kept
     assert files(out) == unbroken[0]
 
@@ -243,7 +243,7 @@ def test_a_joint_panel_asks_once_a_round_and_is_labelled(corpus, tmp_path):
         return {name: {"reason": "Fine.", "problems": [], "is_quality": True} for name in names}
 
     with ModelServer(joint) as server:
-        done = craqan(*arguments(corpus, tmp_path / "run", server.url, "--panel", "joint", "--max-candidates", "3"))
+        done = within(*arguments(corpus, tmp_path / "run", server.url, "--panel", "joint", "--max-candidates", "3"))
         assert done.returncode == 0, done.stderr
         assert len(server.requests) == 6
     verdicts = lines(tmp_path / "run" / "accepted.jsonl")[0]["rounds"][-1]["verdicts"]
@@ -255,7 +255,7 @@ def test_repeated_sections_are_dropped_before_the_first_call_and_listed(tmp_path
     for n, end in enumerate(["It ends here.", "It ends here.", "It ends there."]):
         (tmp_path / f"{n}.md").write_text(f"# Town {n}\n\n{text}{end}\n")
     with ModelServer(script) as server:
-        craqan(*arguments(tmp_path, tmp_path / "run", server.url))
+        within(*arguments(tmp_path, tmp_path / "run", server.url))
     assert counts(tmp_path / "run")["submitted"] == 1
     reasons = [s["reason"] for s in json.loads((tmp_path / "run" / "run.json").read_text())["skipped"]]
     assert len([r for r in reasons if "repeats town-0/0" in r]) == 2
@@ -263,18 +263,18 @@ def test_repeated_sections_are_dropped_before_the_first_call_and_listed(tmp_path
 
 def test_calls_shows_what_was_asked_and_answered(corpus, tmp_path):
     with ModelServer(script) as server:
-        craqan(*arguments(corpus, tmp_path / "run", server.url, "--max-candidates", "1"))
-    done = craqan("calls", tmp_path / "run")
+        within(*arguments(corpus, tmp_path / "run", server.url, "--max-candidates", "1"))
+    done = within("calls", tmp_path / "run")
     assert "generator" in done.stdout and "reviewers/content_cohesion" in done.stdout and "a thing" in done.stdout
-    whole = [json.loads(line) for line in craqan("calls", tmp_path / "run", "--full").stdout.splitlines()]
+    whole = [json.loads(line) for line in within("calls", tmp_path / "run", "--full").stdout.splitlines()]
     assert whole[0]["request"]["messages"] and KEY not in json.dumps(whole)
-    assert craqan("calls", corpus).returncode == 2
+    assert within("calls", corpus).returncode == 2
 
 
 def test_calls_tells_of_calls_that_were_never_answered(corpus, tmp_path):
     with ModelServer(lambda request: failing(401, "wrong key")) as server:
-        assert craqan(*arguments(corpus, tmp_path / "run", server.url)).returncode == 1
-    done = craqan("calls", tmp_path / "run")
+        assert within(*arguments(corpus, tmp_path / "run", server.url)).returncode == 1
+    done = within("calls", tmp_path / "run")
     assert done.returncode == 0 and "AuthError" in done.stdout
     assert f"{len(done.stdout.splitlines())} of them without an answer" in done.stderr
-    assert "0 calls on nobody" in craqan("calls", tmp_path / "run", "--section", "nobody").stderr
+    assert "0 calls on nobody" in within("calls", tmp_path / "run", "--section", "nobody").stderr
