@@ -15,6 +15,7 @@ from generation.records import Section
 BITS = 128
 NEAR = 18
 """Bits in which near-duplicates may differ; unrelated texts differ in about 64."""
+_BLOCK = 8192
 
 
 class Seen:
@@ -24,21 +25,20 @@ class Seen:
         import numpy  # in here: the command line starts without it
 
         self._numpy: Any = numpy
-        self._hashes = numpy.zeros((1024, 2), dtype=numpy.uint64)
+        self._blocks: list[Any] = []  # of hashes, shape (_BLOCK, 2); one array would be copied whenever it grew
         self._names = bytearray()  # one after the other; a list of texts would take five times as much
         self._ends = array("Q")
 
     def earlier(self, section: Section) -> str | None:
         """The id of an earlier section that `section` repeats; if there is none, `section` is remembered."""
-        count = len(self._ends)
-        known = self._hashes[:count]
-        hashed = self._simhash(section)
-        near = self._numpy.bitwise_count(known ^ hashed).sum(axis=1) <= NEAR
-        if near.any():
-            return self._name(int(near.argmax()))
-        if count == len(self._hashes):
-            self._hashes = self._numpy.concatenate([self._hashes, self._numpy.zeros_like(self._hashes)])
-        self._hashes[count] = hashed
+        numpy, count, hashed = self._numpy, len(self._ends), self._simhash(section)
+        for start, block in zip(range(0, count, _BLOCK), self._blocks, strict=True):
+            near = numpy.bitwise_count(block[: count - start] ^ hashed).sum(axis=1) <= NEAR
+            if near.any():
+                return self._name(start + int(near.argmax()))
+        if count % _BLOCK == 0:
+            self._blocks.append(numpy.zeros((_BLOCK, 2), dtype=numpy.uint64))
+        self._blocks[-1][count % _BLOCK] = hashed
         self._names += section.id.encode("utf-8", "surrogatepass")
         self._ends.append(len(self._names))
         return None
