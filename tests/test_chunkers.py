@@ -49,7 +49,7 @@ def document(text):
 
 @pytest.fixture(scope="module")
 def examples():
-    return adapters.load(ROOT / "data")
+    return adapters.load(ROOT / "data", split="test")
 
 
 @pytest.mark.parametrize("name", NAMES)
