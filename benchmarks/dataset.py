@@ -137,10 +137,7 @@ def _review(rows: Sequence[Row], histories: Sequence[Row], found: Figures) -> It
     nlp.parse_ahead(tuple(s["text"] for s in row["sentences"]) for row in rows)
     sound = sum(not any(p.certainty == "certain" for p in checks.run(*read_pair(row))) for row in rows)
     of = {history["id"]: history for history in histories}
-    readers = [
-        {v["reviewer"] for v in of[row["id"]]["rounds"][-1]["verdicts"] if v["reviewer"].startswith("model:")}
-        for row in rows
-    ]
+    readers = [_readers(of[row["id"]]) for row in rows]
     proven = sum(bool(of[row["id"]]["proof"]) for row in rows)
     seen = len(rows) + found.counts["rejected"]
     yield _all_of("pairs that pass all checks", sound, len(rows))
@@ -152,6 +149,13 @@ def _review(rows: Sequence[Row], histories: Sequence[Row], found: Figures) -> It
     for a in found.agreement:
         alpha = "none" if a.alpha is None else f"{a.alpha:.2f}"
         yield Line(f"agreement of {a.who}", f"{100 * a.raw:.1f} % of {a.pairs} pairs, alpha {alpha}")
+
+
+def _readers(history: Row) -> set[str]:
+    """The models that judged the text as released, a third one that settled a disagreement among them."""
+    last = history["rounds"][-1]
+    same = (r for r in history["rounds"] if (r["question"], r["answer"]) == (last["question"], last["answer"]))
+    return {v["reviewer"] for r in same for v in r["verdicts"] if v["reviewer"].startswith("model:")}
 
 
 def _splits(tables: Tables, rows: Sequence[Row]) -> Iterator[Line]:
