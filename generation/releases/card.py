@@ -16,6 +16,7 @@ from typing import Any
 from generation import dataset
 from generation.errors import InputError, UsageError
 from generation.releases import plots
+from generation.releases.pool import SPLIT_CONFIGS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -74,7 +75,8 @@ def as_yaml(fields: Mapping[str, Any]) -> str:
     """A front matter, `---` lines included."""
     import yaml
 
-    return f"---\n{yaml.safe_dump(dict(fields), sort_keys=False, allow_unicode=True, width=120)}---\n"
+    lines = yaml.safe_dump(dict(fields), sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
+    return f"---\n{lines}---\n"
 
 
 def body(text: str) -> str:
@@ -91,10 +93,14 @@ def _measured(data_dir: Path) -> dict[str, Any]:
     if "default" not in counts:
         raise UsageError(f"{data_dir}/default holds no data to describe.")
     total = sum(split["num_examples"] for split in counts["default"])
+    of_pairs = _fields(craqan.FEATURES["default"])  # one object, which YAML writes once for all configs that have it
     return {
         "size_categories": [next(name for limit, name in _SIZES.items() if total < limit)],
         "configs": [_config(data_dir, config) for config in counts],
-        "dataset_info": [_info(config, splits) for config, splits in counts.items()],
+        "dataset_info": [
+            _info(config, splits, of_pairs if config in SPLIT_CONFIGS else _fields(craqan.FEATURES[config]))
+            for config, splits in counts.items()
+        ],
     }
 
 
@@ -164,13 +170,11 @@ def _config(data_dir: Path, config: str) -> dict[str, Any]:
     return {"config_name": config, **({"default": True} if config == "default" else {}), "data_files": files}
 
 
-def _info(config: str, splits: list[dict[str, Any]]) -> dict[str, Any]:
-    import craqan
-
+def _info(config: str, splits: list[dict[str, Any]], fields: list[dict[str, Any]]) -> dict[str, Any]:
     size = sum(split["num_bytes"] for split in splits)
     return {
         "config_name": config,
-        "features": _fields(craqan.FEATURES[config]),
+        "features": fields,
         "splits": splits,
         "download_size": size,
         "dataset_size": size,
