@@ -634,6 +634,26 @@ def test_agreement_is_krippendorffs() -> None:
     assert found.alpha == pytest.approx(1 - (2 / 8) / (30 / 56))
 
 
+def test_the_parts_of_the_proofs_are_counted_and_told() -> None:
+    def history(**right: bool) -> dict[str, Any]:
+        names = ("section", "required", "required without 0", "required without 2", "section without 0", "nothing")
+        readings = [{"context": n, "answer": "x", "is_right": right.get(n.replace(" ", "_"), False)} for n in names]
+        return {"proof": readings}
+
+    histories = [
+        history(section=True, required=True),
+        history(section=True, required=True, required_without_2=True, nothing=True),
+        history(section=True, section_without_0=True),
+        {"proof": []},
+    ]
+    counted = figures._proof(histories)
+    assert counted == {
+        "read": 3, "section": 3, "required": 2, "needed": 2, "proven": 1, "replaceable": 1, "nothing": 1
+    }  # fmt: skip
+    assert "| all three: proven | 1 | 33.3 % |" in page.proof(figures.Figures(proof=counted))
+    assert "No reader was asked" in page.proof(figures.Figures())
+
+
 def test_pictures_are_drawn_of_what_there_is(first: Path, tmp_path: Path) -> None:
     from generation.releases import plots
 

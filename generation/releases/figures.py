@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from generation.dataset import Row, Tables
-from generation.records import PROBLEM_CODES
+from generation.records import PROBLEM_CODES, Proof, Reading
 from generation.releases.pool import Stages
 
 QUANTILES = (0.1, 0.5, 0.9)
@@ -51,6 +51,7 @@ class Figures:
     rounds: dict[int, int] = field(default_factory=dict)
     agreement: list["Agreement"] = field(default_factory=list)
     minutes: float | None = None
+    proof: dict[str, int] = field(default_factory=dict)
     stages: Stages = field(default_factory=Stages)
 
 
@@ -87,6 +88,7 @@ def count(tables: Tables, stages: Stages | None = None) -> Figures:
         rounds=dict(sorted(Counter(len(row["rounds"]) for row in histories).items())),
         agreement=[a for a in (_agreement("reviewers of the first round", first), _agreement("people", people)) if a],
         minutes=_minutes(histories),
+        proof=_proof(histories),
         stages=stages or _stages(histories),
     )
 
@@ -180,6 +182,20 @@ def _agreement(who: str, verdicts: Sequence[Sequence[bool]]) -> Agreement | None
     observed = sum(2 * sum(v) * (len(v) - sum(v)) / (len(v) - 1) for v in several) / total
     expected = 2 * yes * (total - yes) / (total * (total - 1))
     return Agreement(who, len(several), same / couples, 1 - observed / expected if expected else None)
+
+
+def _proof(histories: Iterable[Row]) -> dict[str, int]:
+    """Of how many candidates a reader was asked what is needed, and how each part of the experiment came out."""
+    proofs = [Proof("", tuple(Reading(**r) for r in row["proof"])) for row in histories if row["proof"]]
+    return {
+        "read": len(proofs),
+        "section": sum(p.is_answered for p in proofs),
+        "required": sum(p.is_sufficient for p in proofs),
+        "needed": sum(not p.not_needed for p in proofs),
+        "proven": sum(p.is_proven for p in proofs),
+        "replaceable": sum(bool(p.replaceable) for p in proofs),
+        "nothing": sum(p.closed_book_right for p in proofs),
+    }
 
 
 def _minutes(histories: Iterable[Row]) -> float | None:

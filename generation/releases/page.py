@@ -24,6 +24,16 @@ _LENGTHS = {
     "answer words": "Words per answer",
 }
 
+_PROOF = {
+    "read": "candidates that a reader was asked about",
+    "section": "right from the whole section",
+    "required": "right from the required sentences alone",
+    "needed": "not right with any one of the required sentences left out",
+    "proven": "all three: proven",
+    "replaceable": "right from the section without some required sentence",
+    "nothing": "right from nothing: known or guessed",
+}
+
 _LOAD = """\
 ```python
 from datasets import load_dataset
@@ -50,6 +60,7 @@ def blocks(
         "reasons": reasons(figures),
         "yield": stages(figures),
         "agreement": agreement(figures),
+        "proof": proof(figures),
         "makers": makers(figures),
         "licences": licences(figures, licence),
         "limits": "\n".join(f"- {note}" for note in [*limits(figures), *notes]),
@@ -121,6 +132,20 @@ def agreement(figures: Figures) -> str:
     return text + (f"\n\nThe median person took {figures.minutes:.1f} minutes for a pair." if figures.minutes else "")
 
 
+def proof(figures: Figures) -> str:
+    """How the experiment came out that leaves sentences out."""
+    if not figures.proof.get("read"):
+        return "No reader was asked whether each required sentence is needed."
+    total = figures.proof["read"]
+    return _table(
+        ("answers of the reader", "candidates", "share"),
+        (
+            (label, figures.proof[n], "" if n == "read" else _share(figures.proof[n], total))
+            for n, label in _PROOF.items()
+        ),
+    )
+
+
 def makers(figures: Figures) -> str:
     """Models and recipes, and what they cost."""
     stage = figures.stages
@@ -156,6 +181,11 @@ def limits(figures: Figures) -> list[str]:
     models = [name for name in figures.generators if name.startswith("model:")]
     if models:
         found.append(f"The questions are those that {' and '.join(models)} would ask; other models may find them easy.")
+    if known := figures.proof.get("nothing"):
+        share = _share(known, figures.proof["read"])
+        found.append(
+            f"Of the answers, the reader of the proof knew or guessed {share} without any text: ask closed book too."
+        )
     test = figures.splits.get("default", {}).get("test", 0)
     if test < 100:
         found.append(f"The test split has {test} pairs: give intervals with scores.")
