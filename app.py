@@ -11,6 +11,7 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 import gradio as gr
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -19,6 +20,7 @@ from generation import __version__
 from generation.review import keeping
 from space import api, browse, evaluate, generate, theme
 from space import review as people
+from space.bodies import SmallBodies
 from space.cutting import Bench
 from space.shelf import Shelf, load_shelf
 
@@ -74,14 +76,21 @@ def launch(demo: gr.Blocks) -> None:
         **theme.look(),
         ssr_mode=False,
         mcp_server=True,
-        app_kwargs={"routes": [Route("/health", _health)]},  # routes of gradio's own come after and would take it
+        app_kwargs={
+            "routes": [Route("/health", _health)],  # routes of gradio's own come after and would take it
+            "middleware": [Middleware(SmallBodies)],
+        },
+        state_session_capacity=128,  # each takes some 200 kB, and is kept for an hour after its visitor has left
         run_history=False,  # what visitors paste stays out of browser storage
         footer_links=["api"],
         max_file_size="1mb",
         share=False,
         show_error=False,
         quiet=True,
+        prevent_thread_lock=True,
     )
+    api.answer_mcp_in_json(demo)
+    demo.block_thread()
 
 
 async def _health(request: Request) -> JSONResponse:

@@ -1,5 +1,6 @@
 """The page's functions for programs: named endpoints with types and descriptions, and the same limits."""
 
+import json
 from dataclasses import asdict
 from typing import Any
 
@@ -8,7 +9,7 @@ import gradio as gr
 from generation import checks
 from generation.checking.rows import read_pair
 from generation.errors import CraqanError, UsageError
-from space import generate, limits, making
+from space import generate, limits, making, rates
 from space.cutting import Bench, Compared
 from space.shelf import Filters, Shelf
 
@@ -21,12 +22,26 @@ def build(shelf: Shelf, bench: Bench) -> None:
     _build_evaluation(bench)
 
 
+def answer_mcp_in_json(demo: gr.Blocks) -> None:
+    """Make the replies to MCP, for which gradio prints Python's own notation, JSON; call when the page is launched."""
+    server = demo.mcp_server_obj
+    if server is None:
+        return
+
+    def as_json(data: Any, root_url: str) -> list[Any]:
+        texts = (json.dumps(output, ensure_ascii=False, indent=1) for output in data)
+        return [server.types.TextContent(type="text", text=text) for text in texts]
+
+    server.postprocess_output_data = as_json  # type: ignore[method-assign]
+
+
 async def check_pair(
     sentences: list[str],
     question: str,
     answer: str,
     required: list[int],
     coreferences: list[dict[str, Any]] | None = None,
+    request: gr.Request | None = None,
 ) -> dict[str, Any]:
     """Check one question-answer pair by code alone; no model is asked, and nothing is kept.
 
@@ -50,6 +65,7 @@ async def check_pair(
         "coreferences": coreferences or [],
     }
     try:
+        rates.CHECKS.admit(rates.visitor(request))
         problems = await making.aside(_problems, limits.check_pair(row))
     except CraqanError as error:
         raise gr.Error(str(error)) from error
@@ -66,7 +82,7 @@ def _problems(row: dict[str, Any]) -> tuple[checks.Problem, ...]:
 
 
 def _build_evaluation(bench: Bench) -> None:
-    async def evaluate_chunker(name: str, split: str = "") -> dict[str, Any]:
+    async def evaluate_chunker(name: str, split: str = "", request: gr.Request | None = None) -> dict[str, Any]:
         """Measure a chunker on the released set: how many questions keep all their sentences in one chunk.
 
         Args:
@@ -82,6 +98,7 @@ def _build_evaluation(bench: Bench) -> None:
             than `of_articles`, and the figures are of those.
         """
         try:
+            rates.CHECKS.admit(rates.visitor(request))
             compared = [c async for c in bench.compare([name], split)][-1]
         except CraqanError as error:
             raise gr.Error(str(error)) from error
@@ -157,13 +174,14 @@ def _build_search(shelf: Shelf) -> None:
 
 
 def _build_generation() -> None:
-    async def list_sections(text: str) -> list[str]:
+    async def list_sections(text: str, request: gr.Request | None = None) -> list[str]:
         """Split a text into sections, as `generate_pair` would, and name each with its number of sentences.
 
         Args:
             text: English, plain or Markdown.
         """
         try:
+            rates.CHECKS.admit(rates.visitor(request))
             return making.titles(await making.split(text))
         except CraqanError as error:
             raise gr.Error(str(error)) from error
@@ -175,6 +193,7 @@ def _build_generation() -> None:
         model: str = "",
         api_key: str = "",
         unsure: bool = False,
+        request: gr.Request | None = None,
     ) -> dict[str, Any]:
         """Make one question-answer pair that needs coreference resolution from a text.
 
@@ -193,6 +212,7 @@ def _build_generation() -> None:
             pair, the rounds with all verdicts, and the reason where it was not accepted.
         """
         try:
+            rates.RUNS.admit(rates.visitor(request))
             sections = await making.split(text)
             chosen = making.choose(sections, section)
             who = generate.MODEL if model or base_url else generate.RULES

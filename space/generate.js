@@ -17,6 +17,17 @@ window.craqanSentences = (root) => {
   const before = new WeakMap();  // an editor -> its sentences before the first change
   let field = null;  // the sentence that the tools act on
 
+  let touched = null;  // the editor that was last worked in
+  const key = (editor) => [editor.dataset.of, ...[...editor.querySelectorAll("ol")].map((list) => list.dataset.section)].join();
+
+  // The same sentences came once more, as they do when the text was set twice: what was done to them stays.
+  function keep(editor) {
+    const list = editor.querySelector(".edited");
+    before.set(editor, list.innerHTML);
+    list.replaceChildren(...touched.querySelector(".edited").childNodes);
+    touched = editor;
+  }
+
   const row = (area) => area.closest("li");
   const area = (item) => item.querySelector("textarea");
   const say = (words) => { root.querySelector(".editor [role=status]").textContent = words; };
@@ -89,13 +100,17 @@ window.craqanSentences = (root) => {
   // Sentences that arrive when a run is under way already stay closed, and take no more room than was kept for them.
   new MutationObserver(() => {
     const isRunning = !document.querySelector("#stop")?.disabled || Date.now() - (window.craqanStarted || 0) < 5000;
-    if (isRunning) root.querySelector(".editor")?.removeAttribute("open");
+    const editor = root.querySelector(".editor");
+    if (!editor || editor === touched) return;
+    if (isRunning) editor.removeAttribute("open");
+    if (touched && key(touched) === key(editor)) keep(editor);
     field = null;
   }).observe(root, { childList: true });
 
   root.addEventListener("focusin", ({ target }) => {
     const editor = target.closest(".editor");
     if (editor && !before.has(editor)) before.set(editor, editor.querySelector(".edited").innerHTML);
+    if (editor) touched = editor;
     if (target.matches(".editor textarea")) field = target;
     if (editor) tools();
   });
@@ -147,4 +162,16 @@ window.craqanFile = (root, trigger) => {
     }
     input.value = "";  // the same file can be chosen again
   });
+};
+
+// While a run waits, gradio tells the place in the queue as "queue: 2/5"; here it is told in words, and read aloud.
+window.craqanPlace = (root) => {
+  const block = root.closest("#status");
+  new MutationObserver(() => {
+    const told = block.querySelector("[data-testid=status-tracker]")?.textContent || "";
+    const place = /queue: (\d+)\/(\d+)/.exec(told), waiting = root.querySelector(".waiting b");
+    if (!place || !waiting) return;
+    const words = `Waiting for a turn: place ${place[1]} of ${place[2]} in the queue.`;
+    if (waiting.textContent !== words) waiting.textContent = words;
+  }).observe(block, { childList: true, subtree: true, characterData: true });
 };

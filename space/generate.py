@@ -33,10 +33,15 @@ FILE_PICKER = (
     '<button type="button">Upload a file</button>'
     f'<input type="file" accept="{",".join(SUFFIXES)}" data-most="{MAX_FILE}" aria-label="File" tabindex="-1">'
 )
-CLOSE_EDITOR = (
-    "document.querySelector('.editor')?.removeAttribute('open'); "
-    "document.getElementById('sentences').classList.add('started'); window.craqanStarted = Date.now();"
-)
+# In the browser, before the run's inputs are sent: gradio holds back other listeners of the click until it is over.
+ON_START = f"""(text, section, edits, ...rest) => {{
+  const said = {editing.COLLECT};
+  document.querySelector('.editor')?.removeAttribute('open');
+  document.getElementById('sentences').classList.add('started');
+  window.craqanStarted = Date.now();
+  ({show_on_narrow("status")})();
+  return [text, section, said, ...rest];
+}}"""
 
 Shown = tuple[Any, Any, Any, Any, Any, Any, Any]  # status, pair, rounds, three buttons, the row to send
 Request = gr.Request | None
@@ -60,7 +65,9 @@ def build(review: Path | None = None, kept: Callable[[], None] = lambda: None) -
                 stop = gr.Button("Stop", interactive=False, elem_id="stop", min_width=80, scale=1)
         with gr.Column(scale=3, min_width=280):
             editor = gr.HTML(elem_id="sentences", apply_default_css=False, js_on_load=editing.ON_LOAD)
-            status = gr.HTML(INVITATION, elem_id="status", apply_default_css=False)
+            status = gr.HTML(
+                INVITATION, elem_id="status", apply_default_css=False, js_on_load="window.craqanPlace(element)"
+            )
             result = gr.HTML(elem_id="result", apply_default_css=False)
             with gr.Column(visible=review is not None):
                 send = gr.Button("Send to review", visible=False, elem_classes="quiet")
@@ -72,18 +79,18 @@ def build(review: Path | None = None, kept: Callable[[], None] = lambda: None) -
     text.change(_split_up, text, [section, editor], trigger_mode="always_last", concurrency_limit=2, **quiet)
     section.input(_editor, [text, section], editor, trigger_mode="always_last", concurrency_limit=2, **quiet)
     who.change(_of_maker, who, [*own, unsure], **quiet)
+    start.click(_waiting, None, [status, start, stop], queue=False, **quiet)
     running = start.click(
         _run,
         [text, section, edits, origin, who, *model_inputs, unsure],
         [status, result, progress, start, stop, send, made],
-        js=f"(text, section, edits, ...rest) => [text, section, {editing.COLLECT}, ...rest]",
+        js=ON_START,
         show_progress="minimal",
         show_progress_on=status,
         api_visibility="private",
         concurrency_limit=AT_ONCE,
         concurrency_id="generate",
     )
-    start.click(None, None, None, js=show_on_narrow("status", CLOSE_EDITOR), **quiet)
     running.failure(_broken, None, [status, start, stop], **quiet)
     stop.click(_stopped, None, [status, start, stop], cancels=[running], **quiet)
     if review is not None:
@@ -118,10 +125,10 @@ def _text_inputs() -> tuple[gr.Textbox, gr.Dropdown, list[Any]]:
 
 def _wire_sources(sources: list[Any], read: list[Any]) -> None:
     example, file, title, fetch = sources
-    waiting: dict[str, Any] = {"show_progress": "minimal", "show_progress_on": read[-1], "api_visibility": "private"}
-    example.click(_example, None, read, show_progress="hidden", api_visibility="private")
-    file.upload(_upload, None, read, concurrency_limit=2, **waiting)
-    gr.on([fetch.click, title.submit], _fetch, title, read, concurrency_limit=2, **waiting)
+    quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+    example.click(_example, None, read, **quiet)
+    file.upload(_upload, None, read, concurrency_limit=2, **quiet)
+    gr.on([fetch.click, title.submit], _fetch, title, read, concurrency_limit=2, **quiet)
 
 
 def _model_inputs() -> tuple[gr.Radio, list[Any], list[Any]]:
@@ -177,12 +184,13 @@ def _upload(event: gr.EventData) -> tuple[Any, Any, str]:
         return gr.skip(), gr.skip(), notice(str(error), "error")
 
 
-async def _fetch(title: str, request: Request = None) -> tuple[Any, Any, str]:
+async def _fetch(title: str, request: Request = None) -> AsyncIterator[tuple[Any, Any, str]]:
+    yield gr.skip(), gr.skip(), notice("Fetching the article …")
     try:
         rates.FETCHES.admit(visitor(request))
-        return _taken(await texts.from_wikipedia(title))
+        yield _taken(await texts.from_wikipedia(title))
     except CraqanError as error:
-        return gr.skip(), gr.skip(), notice(str(error), "error")
+        yield gr.skip(), gr.skip(), notice(str(error), "error")
 
 
 def _taken(text: Text) -> tuple[str, Origin, str]:
@@ -286,6 +294,15 @@ def _wire_review(send: gr.Button, made: gr.State, status: gr.HTML, store: Store,
         return notice(words, "good"), gr.update(interactive=False)
 
     send.click(hand_over, made, [status, send], show_progress="hidden", api_visibility="private")
+
+
+def _waiting() -> tuple[str, Any, Any]:
+    """Until the run begins; generate.js writes the place in the queue into it."""
+    return (
+        '<div class="notice waiting" role="status"><b>Waiting for a turn …</b></div>',
+        gr.update(interactive=False),
+        gr.update(interactive=True),
+    )
 
 
 def _stopped() -> tuple[str, Any, Any]:

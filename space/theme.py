@@ -97,13 +97,9 @@ def look() -> dict[str, Any]:
     return {"theme": theme(), "head": f"<style>{styles}</style><script>{scripts}</script>"}
 
 
-def show_on_narrow(id: str, first: str = "") -> str:
-    """JavaScript for an event: on a screen so narrow that the columns are stacked, bring the element into view.
-
-    `first` is a statement to be run before, on every screen.
-    """
+def show_on_narrow(id: str) -> str:
+    """JavaScript for an event: on a screen so narrow that the columns are stacked, bring the element into view."""
     return f"""() => {{
-  {first}
   if (window.innerWidth >= 760) return;
   const calm = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
   document.getElementById('{id}').scrollIntoView({{ behavior: calm ? 'auto' : 'smooth', block: 'start' }});

@@ -1,5 +1,6 @@
 """The app for programs: named endpoints over real HTTP, without a browser."""
 
+import asyncio
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -67,16 +69,20 @@ def test_a_chunker_is_evaluated(client):
     assert single["articles"] == single["of_articles"] == whole["of_articles"]
 
 
-@pytest.mark.asyncio
-async def test_the_functions_are_tools_for_mcp(small_app):
-    server = streamable_http_client(small_app.url + "gradio_api/mcp/")
-    async with server as (read, write, _), ClientSession(read, write) as session:
-        await session.initialize()
-        tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-        assert set(tools) == set(NAMES)
-        assert set(tools["check_pair"].inputSchema["properties"]) == {*ORCHARD, "coreferences"}
-        answer = await session.call_tool("check_pair", ORCHARD)
-        assert not answer.isError and "'is_quality': True" in answer.content[0].text
+def test_the_functions_are_tools_for_mcp_and_their_replies_are_json(small_app):
+    async def use():
+        server = streamable_http_client(small_app.url + "gradio_api/mcp/")
+        async with server as (read, write, _), ClientSession(read, write) as session:
+            await session.initialize()
+            listed = (await session.list_tools()).tools
+            return {tool.name: tool for tool in listed}, await session.call_tool("check_pair", ORCHARD)
+
+    with ThreadPoolExecutor(1) as aside:  # Playwright may hold this thread's event loop
+        tools, answer = aside.submit(asyncio.run, use()).result(60)
+    assert set(tools) == set(NAMES)
+    assert all(tool.description for tool in tools.values())
+    assert set(tools["check_pair"].inputSchema["properties"]) == {*ORCHARD, "coreferences"}
+    assert not answer.isError and json.loads(answer.content[0].text)["is_quality"] is True
 
 
 @pytest.mark.parametrize("kind", ["python", "bash"])
@@ -123,6 +129,13 @@ def test_the_schema_shows_no_key(client):
     parameters = client.view_api(return_format="dict")["named_endpoints"]["/generate_pair"]["parameters"]
     key = next(p for p in parameters if p["parameter_name"] == "api_key")
     assert key["parameter_default"] == ""
+
+
+def test_a_body_that_no_page_sends_is_refused_unread(small_app):
+    url = small_app.url + "gradio_api/queue/join"
+    for headers, status in (({"Content-Length": "3000001"}, "413"), ({"Transfer-Encoding": "chunked"}, "411")):
+        with pytest.raises(urllib.error.HTTPError, match=status):
+            urllib.request.urlopen(urllib.request.Request(url, b"{}", headers), timeout=10)
 
 
 @pytest.mark.parametrize("path", ["gradio_api/file=/etc/passwd", "gradio_api/file=app.py"])
