@@ -99,10 +99,9 @@ window.craqanSentences = (root) => {
 
   // Sentences that arrive when a run is under way already stay closed, and take no more room than was kept for them.
   new MutationObserver(() => {
-    const isRunning = !document.querySelector("#stop")?.disabled || Date.now() - (window.craqanStarted || 0) < 5000;
     const editor = root.querySelector(".editor");
     if (!editor || editor === touched) return;
-    if (isRunning) editor.removeAttribute("open");
+    if (!document.querySelector("#stop").disabled) editor.removeAttribute("open");
     if (touched && key(touched) === key(editor)) keep(editor);
     field = null;
   }).observe(root, { childList: true });

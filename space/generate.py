@@ -38,7 +38,6 @@ ON_START = f"""(text, section, edits, ...rest) => {{
   const said = {editing.COLLECT};
   document.querySelector('.editor')?.removeAttribute('open');
   document.getElementById('sentences').classList.add('started');
-  window.craqanStarted = Date.now();
   ({show_on_narrow("status")})();
   return [text, section, said, ...rest];
 }}"""

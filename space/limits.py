@@ -100,16 +100,18 @@ async def check_endpoint(base_url: str, model: str, key: str) -> str:
     """The address of the visitor's model, if it may be called from here; UsageError says what to change.
 
     https only, or http on this machine itself unless this is a Space. A Space calls no private address, and never
-    lends a key of its own: the visitor has to bring one.
+    lends a key of its own: the visitor has to bring one. Hosts that CRAQAN_MODEL_HOSTS lists, parted by commas, may be
+    called by either, wherever they are.
     """
     if max(map(len, (base_url, model, key))) > MAX_FIELD:
         raise UsageError(f"Base URL, model and key may have {MAX_FIELD} characters each: check what was pasted.")
     url = endpoint(base_url or OPENAI_URL)
     host = urlsplit(url).hostname or ""
-    is_local = is_loopback(host) and not is_public()
+    is_allowed = host in os.environ.get("CRAQAN_MODEL_HOSTS", "").replace(" ", "").split(",")
+    is_local = is_allowed or (is_loopback(host) and not is_public())
     if urlsplit(url).scheme != "https" and not is_local:
         raise UsageError("The base URL must start with https://, so that your key and text travel encrypted.")
-    if is_public():
+    if is_public() and not is_allowed:
         await _check_address(host)
     if not model.strip():
         raise UsageError("Name the model to ask, as your server calls it.")

@@ -33,7 +33,7 @@ def maker_words(name: str) -> str:
     return words.get(kind, name.replace("_", " "))
 
 
-def listing(indices: Sequence[int]) -> str:
+def listing(indices: Sequence[int | str]) -> str:
     """0, 2 -> "0 and 2"."""
     words = [str(i) for i in indices]
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

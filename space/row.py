@@ -17,7 +17,7 @@ def opened(row: Row, provenance: Row | None = None) -> str:
     section = section_from(row)
     is_rejected = "rejected_by" in row
     steps = "" if is_rejected else _derivation(row["derivation"])
-    story = _rejection(row) if is_rejected else _provenance(row, provenance)
+    story = _rejection(row, provenance) if is_rejected else _provenance(row, provenance)
     place = f"{escape(section.article_title)} › {escape(section.title)}"
     return (
         f'<article class="open-row"><a class="back" href="#rows">Back to the list</a>'
@@ -68,7 +68,7 @@ def _rounds(provenance: Row) -> str:
     return f"<details><summary>How it was made: {counted}</summary>{rounds.rounds(read)}</details>"
 
 
-def _rejection(row: Row) -> str:
+def _rejection(row: Row, provenance: Row | None) -> str:
     """Who turned a pair down, and why."""
     by = ", ".join(escape(rounds.maker_words(name)) for name in row["rejected_by"])
     problems = "".join(f"<li>{rounds.PROBLEM_WORDS[p]}</li>" for p in row["problems"])
@@ -76,14 +76,14 @@ def _rejection(row: Row) -> str:
         f'<section class="provenance"><h3>Why it was rejected</h3><p dir="auto">{escape(row["reason"])}</p>'
         f'<ul class="problems">{problems}</ul><dl class="pair"><dt>Rejected by</dt><dd>{by}</dd>'
         f"<dt>Made by</dt><dd>{escape(rounds.maker_words(row['generator']))}</dd>"
-        f"<dt>Id</dt><dd>{escape(row['id'])}</dd></dl></section>"
+        f"<dt>Id</dt><dd>{escape(row['id'])}</dd></dl>{_history(provenance) if provenance else ''}</section>"
     )
 
 
 def _proof(readings: Sequence[Row]) -> str:
-    """What a reader answered from which part of the passage."""
+    """What a reader answered from which part of the passage, and what follows from it."""
     lines = "".join(
-        f'<tr><th scope="row">{escape(r["context"])}</th><td dir="auto">{escape(r["answer"])}</td>'
+        f'<tr><th scope="row">{_shown(r["context"])}</th><td dir="auto">{escape(r["answer"]) or "no answer"}</td>'
         f'<td class="{"yes" if r["is_right"] else "no"}">{"right" if r["is_right"] else "not the answer"}</td></tr>'
         for r in readings
     )
@@ -91,9 +91,31 @@ def _proof(readings: Sequence[Row]) -> str:
         return ""
     head = '<tr><th scope="col">Shown</th><th scope="col">A reader answers</th><th scope="col">Which is</th></tr>'
     return (
-        f'<details><summary>Is every sentence needed? The proof</summary><table class="matrix"><thead>{head}</thead>'
-        f"<tbody>{lines}</tbody></table></details>"
+        f"<details><summary>Is every sentence needed? The proof</summary><p>{_follows(readings)}</p>"
+        f'<table class="matrix"><thead>{head}</thead><tbody>{lines}</tbody></table></details>'
     )
+
+
+def _shown(context: str) -> str:
+    """A context's name in the words of a visitor."""
+    whole, without, index = context.partition(" without ")
+    words = {"section": "the whole section", "required": "only the required sentences", "nothing": "nothing at all"}
+    if without:
+        words = {"section": f"the section without {index}", "required": f"the required sentences without {index}"}
+    return escape(words.get(whole, context))
+
+
+def _follows(readings: Sequence[Row]) -> str:
+    """In a sentence, as far as the readings tell."""
+    right = {r["context"]: r["is_right"] for r in readings}
+    spare = [c.removeprefix("required without ") for c, is_right in right.items() if is_right and "required wi" in c]
+    if not right.get("section"):
+        return "Open: the reader did not find the answer in the whole section."
+    if not right.get("required"):
+        return "Not proven: the required sentences alone did not give the answer."
+    if spare:
+        return f"Not proven: the answer came without {escape(rounds.listing(spare))} as well."
+    return "Proven: the required sentences give the answer, and no longer do so when any of them is left out."
 
 
 def _votes(votes: Sequence[Row]) -> str:

@@ -201,8 +201,24 @@ def test_the_proof_and_the_votes_stand_with_the_row():
         "votes": [{"reviewer": "person:ann", "is_quality": True, "reason": "Fine.", "problems": [], "is_person": True}],
     }
     shown = opened(ROWS[0], provenance)
-    assert "required without 0" in shown and "&lt;i&gt;" in shown
+    assert "the required sentences without 0" in shown and "&lt;i&gt;" in shown
     assert "1 vote<" in shown and "ann, a person" in shown
+
+
+@pytest.mark.parametrize(
+    ("right", "words"),
+    [
+        (["section", "required"], "Proven:"),
+        (["section", "required", "required without 2", "section without 0"], "came without 2 as well"),
+        (["section"], "required sentences alone did not"),
+        ([], "Open:"),
+    ],
+)
+def test_the_proof_says_what_follows_from_it(right, words):
+    names = ["section", "required", *(f"{c} without {k}" for c in ("required", "section") for k in (0, 2)), "nothing"]
+    proof = [{"context": name, "answer": "", "is_right": name in right} for name in names]
+    shown = opened(ROWS[0], {"id": ROWS[0]["id"], "rounds": [], "proof": proof, "votes": []})
+    assert words in shown and shown.count("no answer") == len(names) and "nothing at all" in shown
 
 
 def test_the_list_counts_what_fits_and_pages_it():

@@ -12,7 +12,7 @@ from generation.errors import InputError, ModelError, UsageError
 from generation.records import PROBLEM_CODES, Round, Section, Verdict
 from space import generate, limits, making, rounds
 from tests.helpers import ScriptedGenerator, ScriptedReviewer, candidate_of, section_of
-from tests.model_server import ModelServer, failing
+from tests.model_server import Canned, ModelServer, failing
 
 EXAMPLE = generate.EXAMPLE.read_text(encoding="utf-8")
 
@@ -97,6 +97,31 @@ async def test_this_machine_may_be_called_without_a_key_unless_on_a_space(monkey
 async def test_a_space_calls_no_private_address(space, host):
     with pytest.raises(UsageError, match="private address|no server called"):
         await limits.check_endpoint(f"https://{host}/v1", "model", "key")
+
+
+async def test_only_a_host_that_is_allowed_by_name_may_be_private_on_a_space(space, monkeypatch):
+    monkeypatch.setenv("CRAQAN_MODEL_HOSTS", "10.1.2.3, llm.lan")
+    assert await limits.check_endpoint("http://10.1.2.3:8000/v1", "model", "") == "http://10.1.2.3:8000/v1"
+    with pytest.raises(UsageError, match="private address"):
+        await limits.check_endpoint("https://10.1.2.4/v1", "model", "key")
+
+
+async def test_a_name_that_leads_to_a_private_address_is_refused_on_a_space(space, monkeypatch):
+    async def found(loop, host, port, **more):
+        return [(0, 0, 0, "", (address, 0)) for address in ("93.184.216.34", "10.0.0.7")]
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", found)
+    with pytest.raises(UsageError, match="rebind.example is a private address"):
+        await limits.check_endpoint("https://rebind.example/v1", "model", "key")
+
+
+async def test_a_redirect_is_not_followed():
+    with (
+        ModelServer(lambda request: "{}") as inside,
+        ModelServer(lambda request: Canned(status=307, headers={"Location": inside.url})) as outside,
+    ):
+        outcome = await _outcome(outside.url, "visitor-canary-12345")
+    assert outcome.status == "failed" and outside.calls and not inside.calls
 
 
 async def test_a_public_address_may_be_called_from_a_space(space):

@@ -29,6 +29,8 @@ SPACE = {
     "sdk_version": "6.31.0",
     "python_version": "3.11",
     "app_file": "app.py",
+    "hf_oauth": True,
+    "hf_oauth_scopes": ["inference-api"],
     "short_description": "Questions that need coreference resolution",
 }
 _DATASET = {
