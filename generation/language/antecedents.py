@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from generation.language import mentions, resolver
 from generation.language.clauses import leans
 from generation.language.entities import Link, gather
-from generation.language.lexicon import GENERIC_NAMES, TITLES, noun_kind
+from generation.language.lexicon import GENERIC_NAMES, KNOWN_NAMES, TITLES, noun_kind
 from generation.language.mentions import Mention
 from generation.language.nlp import Parse
 from generation.records import Coreference
@@ -36,6 +36,11 @@ class Support:
     names: Mapping[Mention, Mention]
     chain: Mapping[Mention, Mention]
     margin: float
+
+    @property
+    def gap(self) -> int:
+        """Sentences from one required sentence to the next, at most."""
+        return max(b - a for a, b in zip(self.indices, self.indices[1:], strict=False))
 
     def coreferences(self, parse: Parse) -> tuple[Coreference, ...]:
         """Mention and name of all that the sentences tie together, in reading order."""
@@ -230,6 +235,8 @@ def _steps(links: Mapping[Mention, Link], mention: Mention, sentence: int) -> It
 def stands_alone(name: Mention) -> bool:
     """Does the name say who or what is meant without its passage ("the Government" does not)?"""
     words = [w for w in name.words if w not in TITLES]
+    if " ".join(name.words) in KNOWN_NAMES:
+        return True
     if not words or len("".join(words)) < 3:
         return False
     return not all(w in GENERIC_NAMES for w in words)

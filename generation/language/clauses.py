@@ -190,7 +190,7 @@ def _is_told_by_the_way(token: "Token") -> bool:
 def _chained(clause: Clause) -> Clause | None:
     """ "It began to expand into banking" read as a clause about expanding."""
     inner = next((c for c in clause.complements if c.dep_ == "xcomp"), None)
-    if inner is None or inner.pos_ != "VERB" or any(c.dep_ in ("dobj", "dative") for c in clause.complements):
+    if inner is None or inner.pos_ != "VERB" or clause.verb.lemma_ == "be" or any(c.dep_ in ("dobj", "dative") for c in clause.complements):
         return None
     marks = [c for c in inner.lefts if c.dep_ in ("aux", "auxpass")]
     if not marks or marks[0].lower_ != "to" or any(c.dep_ in ("neg", *SUBJECTS, "mark") for c in inner.children):
@@ -247,6 +247,7 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
     ]
     if any(c.left_edge.i < start or end <= c.right_edge.i for c in parts):
         return None
+    parts = _without_tail(parse, verb, parts)
     if sum(c.dep_ == "dobj" for c in parts) > 1:
         return None
     if any(c.dep_ not in _ADJUNCTS and c.dep_ not in SUBJECTS for c in parts):
@@ -263,6 +264,15 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
         tuple(c for c in parts if c.i > verb.i),
         any(a.dep_ == "auxpass" for a in auxiliaries),
     )
+
+
+def _without_tail(parse: Parse, verb: "Token", parts: list["Token"]) -> list["Token"]:
+    """The parts without a second object that a comma sets off (", increasing predictions": a misread participle)."""
+    objects = [c for c in parts if c.dep_ == "dobj"]
+    if len(objects) < 2:
+        return parts
+    cut = next((c.left_edge.i for c in objects[1:] if parse.words[c.left_edge.i - 1].text == ","), None)
+    return parts if cut is None else [c for c in parts if c.i < cut]
 
 
 def _segment(parse: Parse, token: "Token") -> tuple[int, int]:
@@ -286,22 +296,30 @@ def leans(parse: Parse, tokens: Sequence[int], known: Sequence[Mention] = ()) ->
 
 def _leans(token: "Token") -> bool:
     word = token.lower_
+    if token.tag_ in ("JJR", "RBR"):
+        return not any(t.lower_ == "than" for t in token.doc[token.i : token.i + 8])
     if word in ("himself", "herself", "itself", "themselves"):
         return False
     if word == "that" and token.dep_ in ("mark", "nsubj", "dobj", "nsubjpass"):
         return False
     if word in PERSONAL_PRONOUNS:
         return not (word in ("who", "whom", "whose") and token.dep_ in ("nsubj", "nsubjpass", "dobj", "pobj", "poss"))
-    return word in CONTEXT_WORDS and token.ent_type_ not in (
-        "ORDINAL",
-        "ORG",
-        "GPE",
-        "WORK_OF_ART",
-        "LAW",
-        "EVENT",
-        "FAC",
-        "LOC",
-    )
+    named = ("ORDINAL", "ORG", "GPE", "WORK_OF_ART", "LAW", "EVENT", "FAC", "LOC")
+    return word in CONTEXT_WORDS and token.ent_type_ not in named and not _stands_by_itself(token, word)
+
+
+def _stands_by_itself(token: "Token", word: str) -> bool:
+    """ "a new agency", "such as", "more than five", "both A and B", "one of calcium": words that often lean, but not here."""
+    following = token.nbor() if token.i + 1 < len(token.doc) else None
+    if word in ("such", "more", "less"):
+        return following is not None and following.lower_ in ("as", "than") and token.dep_ in ("amod", "advmod")
+    if word in ("new", "second", "third", "additional", "further"):
+        return any(c.lower_ in ("a", "an") for c in token.head.lefts) or token.head.tag_ == "NNS" and not any(
+            c.dep_ in ("det", "poss") for c in token.head.lefts
+        )
+    if word in ("both", "either", "neither"):
+        return token.dep_ == "preconj" or token.dep_ == "cc"
+    return word == "one" and (token.dep_ in ("nummod", "compound") or token.ent_type_ in ("MONEY", "PERCENT", "QUANTITY"))
 
 
 def is_droppable(part: "Token") -> bool:
@@ -309,7 +327,12 @@ def is_droppable(part: "Token") -> bool:
     if part.dep_ == "advmod":
         manner = part.tag_ == "RB" and part.lower_.endswith("ly")
         return part.lower_ in DROPPED_ADVERBS or manner and part.lower_ not in HEDGES
-    return part.dep_ in ("advcl", "npadvmod")
+    return part.dep_ == "advcl" or part.dep_ == "npadvmod" and not _is_manner(part)
+
+
+def _is_manner(part: "Token") -> bool:
+    """ "stood side by side", "walked arm in arm": a noun that says how, without which the rest is broken."""
+    return part.ent_type_ == "" and not list(part.lefts) and part.i > part.head.i
 
 
 def base_form(verb: "Token") -> str:

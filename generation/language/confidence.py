@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from generation.language import doubts, topic
 from generation.language.antecedents import Antecedents, Support
 from generation.language.entities import Entity, Link
 from generation.language.mentions import Mention
@@ -33,7 +34,7 @@ def of(traits: Mapping[str, float]) -> float:
 
 def traits(behind: Antecedents, draft: Draft, links: Mapping[Mention, Link], support: Support) -> Traits:
     """What speaks for and against a candidate, as named numbers."""
-    gap = max(b - a for a, b in zip(support.indices, support.indices[1:], strict=False))
+    gap, said = support.gap, doubts.content(behind, draft)
     weakest = min(links.values(), key=lambda link: link.margin)
     entity, name = weakest.entity, support.names[weakest.mention]
     return {
@@ -48,9 +49,52 @@ def traits(behind: Antecedents, draft: Draft, links: Mapping[Mention, Link], sup
         "rivals": math.log1p(_rivals(behind, entity, weakest.mention)),
         "left out": float(draft.lost),
         "loose nouns": float(draft.loose),
+        "loose, asked back": float(draft.loose and draft.wanted is not None),
+        "says little": float(said < 3),
+        "says little, asked back": float(said < 3 and draft.wanted is not None),
+        "very far": float(gap > 3 and not all(doubts.is_plain(behind, link) for link in links.values())),
         "doubt": math.log(draft.weight / PRIORS[draft.target]),
+        **_specific(behind, draft),
+        "is the topic": float(topic.find([entity], behind.parse.title) is not None),
+        "another topic": float(_is_of_another(behind, entity, weakest.mention)),
+        "other subject before": float(_has_other_subject(behind, weakest.mention)),
+        f"how {weakest.how}": 1.0,
+        f"mention {weakest.mention.form} {weakest.mention.role}": 1.0,
+        "three sentences": float(len(support.indices) > 2),
+        "next sentence": float(gap == 1),
         "long sentence": len(behind.parse.tokens(behind.parse.sentence_of(draft.verb))) / 20,
     }
+
+
+def _specific(behind: Antecedents, draft: Draft) -> Traits:
+    """How much a question that asks for the antecedent itself says, so that it can mean but one."""
+    if draft.wanted is None:
+        return {"named": 1.0}
+    fact = doubts.said(behind, draft)
+    names = {t.head.i if t.dep_ == "compound" else t.i for t in fact if t.pos_ == "PROPN" and t.ent_type_ != "DATE"}
+    content = sum(t.pos_ in ("NOUN", "VERB", "ADJ", "NUM", "PROPN") for t in fact)
+    return {
+        "back: name": float(bool(names)),
+        "back: names": float(min(len(names), 3)),
+        "back: year": float(any(t.shape_ == "dddd" for t in fact)),
+        "back: number": float(any(t.pos_ == "NUM" and t.shape_ != "dddd" for t in fact)),
+        "back: content": min(content, 10) / 5,
+        "back: few": float(content < 4),
+        "back: bare": float(not names and not any(t.pos_ == "NUM" for t in fact)),
+        "back: which": float(draft.question.startswith("Which")),
+    }
+
+
+def _has_other_subject(behind: Antecedents, mention: Mention) -> bool:
+    """Does the mention's sentence have an earlier subject that may be a person's or thing's ("the skeptic ..., he")?"""
+    tokens = behind.parse.tokens(mention.sentence)
+    nouns = (t for t in tokens if t.i < mention.start and t.dep_ in ("nsubj", "nsubjpass") and t.tag_ in ("NN", "NNP"))
+    return any(mention.start > t.i for t in nouns)
+
+
+def _is_of_another(behind: Antecedents, entity: Entity, mention: Mention) -> bool:
+    """Is the article about somebody else of the pronoun's sex?"""
+    return doubts.is_about_another(behind, entity, mention.gender) if mention.gender in ("m", "f") else False
 
 
 def _rivals(behind: Antecedents, entity: Entity, mention: Mention) -> int:

@@ -6,22 +6,36 @@ is kept as a draft, but only SHARE of its confidence is left.
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
+from generation.language import topic
 from generation.language.antecedents import Antecedents, Support
 from generation.language.entities import Entity, Link
+from generation.language.lexicon import GOVERNED, PLACE_VERBS, is_person_like
 from generation.language.mentions import Mention
 from generation.language.phrasing import Draft
 
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
 SHARE = 0.5
 """What is left of the confidence of a candidate with a doubt."""
-WIDEST = 3
+WIDEST = 8
 """Sentences from one required sentence to the next; over more than that readers lose the thread."""
-MIN_TELLING = 3
+FARTHEST = 12
+"""The same where nothing else could be meant."""
+MIN_TELLING = 2
 """Content words without which a question about a person or thing may mean several things."""
-_WEAK = ("governed", "where", "count", "that", "second")
+_TELLING_VERBS = frozenset("say claim state announce report believe think argue suggest declare".split())
+"""Somebody says many things: what exactly is asked for must be told by more than the verb."""
 _SHARED = frozenset("portrait photograph picture image statue photo painting biography death murder".split())
 YEAR = re.compile(r"\b1\d{3}\b|\b20\d\d\b")
 MONTH = re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
+_MONTHS = frozenset(
+    "January February March April May June July August September October November December".split()
+)
+MIN_UNNAMED = 6
+"""Content words that single somebody out where no name and no number does."""
 _CONTENT = ("NOUN", "PROPN", "NUM", "ADJ", "VERB")
 
 
@@ -39,23 +53,50 @@ def of(behind: Antecedents, draft: Draft, links: Mapping[Mention, Link], support
 
 def _of_question(behind: Antecedents, draft: Draft) -> Iterator[str]:
     words = draft.question.rstrip("?").split()
-    if draft.target in _WEAK:
+    if _is_weak(behind, draft):
         yield f'questions for "{draft.target}" seldom come out well'
-    if draft.loose:
-        yield 'the question has a noun with "the" that nothing in it explains'
+    if draft.loose > (draft.wanted is None):
+        yield 'the question has nouns with "the" that nothing in it explains'
     if words[-1] in ("be", "not", "been", "to") or re.search(r"['’]s?$", words[-1]):
         yield "the question breaks off"
     if words[1:2] == ["to"]:
         yield "the question has no finite verb"
+    if draft.wanted and _is_common(behind, draft):
+        yield "what the question says could be true of many"
     if draft.target == "whose" and words[1].lower() in _SHARED:
         yield "the possessive can be read in two ways"
-    if _content(behind, draft) < MIN_TELLING:
+    if content(behind, draft) < (MIN_TELLING if draft.wanted else 1):
         yield "the question says too little"
     if draft.wanted and MONTH.search(draft.question) and not YEAR.search(draft.question):
         yield "a month without its year"
 
 
-def _content(behind: Antecedents, draft: Draft) -> int:
+def _is_common(behind: Antecedents, draft: Draft) -> bool:
+    """Has a question for the antecedent neither a name nor a number, and few words besides ("Who was made an earl?")?"""
+    fact = said(behind, draft)
+    return content(behind, draft) < MIN_UNNAMED and not any(t.pos_ in ("PROPN", "NUM") or t.shape_ == "dddd" for t in fact)
+
+
+def said(behind: Antecedents, draft: Draft) -> "list[Token]":
+    """The words of the fact sentence that the question repeats."""
+    words = {w.strip(",.?'\"").removesuffix("'s").removesuffix("’s") for w in draft.question.split()[1:]}
+    fact = behind.parse.tokens(behind.parse.sentence_of(draft.verb))
+    return [t for t in fact if t.text in words and not (t.ent_type_ == "DATE" and t.text in _MONTHS)]
+
+
+def _is_weak(behind: Antecedents, draft: Draft) -> bool:
+    """Is this one of the questions that readers often refused, without what made the others good?"""
+    verb = behind.parse.words[draft.verb]
+    if draft.target == "governed":
+        return (verb.lemma_, draft.question.rstrip("?").split()[-1]) not in GOVERNED
+    if draft.target == "where":
+        return verb.lemma_ not in PLACE_VERBS
+    if draft.target == "that":
+        return verb.lemma_ in _TELLING_VERBS and content(behind, draft) < MIN_TELLING + 2
+    return draft.target == "second" or draft.target == "count" and verb.lemma_ == "have"
+
+
+def content(behind: Antecedents, draft: Draft) -> int:
     """Content words of the question, of its fact sentence, beside names and light verbs."""
     said = {w.strip(",.?'\"").lower() for w in draft.question.split()[1:]}
     fact = behind.parse.tokens(behind.parse.sentence_of(draft.verb))
@@ -80,7 +121,7 @@ def _of_link(behind: Antecedents, link: Link) -> Iterator[str]:
 
 
 def _of_nominal(behind: Antecedents, link: Link) -> Iterator[str]:
-    if link.how not in ("noun", "synonym"):
+    if link.how not in ("noun", "synonym", "topic"):
         yield "the noun is not one that the text has called the name by"
     if not link.names:
         yield "the noun goes back to no name"
@@ -114,12 +155,21 @@ def _of_person(behind: Antecedents, link: Link) -> Iterator[str]:
         yield "the sex of the name is not known and others are about"
     if entity.kind != "person" and not entity.gender:
         yield "the name is not known to be a person's"
+    if is_about_another(behind, entity, mention.gender) and not subject:
+        yield "the text is about another person of that sex"
     if _has_namesake(entity):
         yield "two people of one name"
     if _is_led_by_another(behind, link):
         yield "another name is the subject before the pronoun"
     if _is_fronted(entity, mention):
         yield "the name was no subject and a pronoun in its sentence is"
+
+
+def is_about_another(behind: Antecedents, entity: Entity, gender: str) -> bool:
+    """Is the article about somebody else whom the pronoun could mean as well?"""
+    title = behind.parse.title
+    own = {w for n in entity.known for w in n.words}
+    return topic.gender(title) == gender and not own & set(title.lower().split())
 
 
 def _has_namesake(entity: Entity) -> bool:
@@ -133,10 +183,14 @@ def _has_namesake(entity: Entity) -> bool:
 def _is_led_by_another(behind: Antecedents, link: Link) -> bool:
     own = {m.head for m in link.entity.mentions}
     tokens = behind.parse.tokens(link.mention.sentence)
-    return any(
-        t.i < link.mention.head and t.pos_ == "PROPN" and t.dep_ in ("nsubj", "nsubjpass") and t.i not in own
-        for t in tokens
-    )
+    before = (t for t in tokens if t.i < link.mention.head and t.pos_ == "PROPN" and t.dep_ in ("nsubj", "nsubjpass"))
+    return any(t.i not in own and not _is_thing(behind, t.i) for t in before)
+
+
+def _is_thing(behind: Antecedents, head: int) -> bool:
+    """Is the name with this head surely no person's ("Congress gave him")?"""
+    entity = behind.named.get(head)
+    return entity is not None and bool(entity.sure) and entity.kind != "person"
 
 
 def _is_fronted(entity: Entity, mention: Mention) -> bool:
@@ -157,7 +211,7 @@ def _of_thing(behind: Antecedents, link: Link) -> Iterator[str]:
         yield '"it" for what is no subject of the sentence before'
     if not (mention.main or mention.role == "poss"):
         yield '"it" is no subject'
-    if not entity.sure:
+    if not entity.sure and topic.find([entity], behind.parse.title) is None:
         yield "what kind of thing the name names is a guess"
     if link.how == "thing":
         yield '"it" for the only thing about'
@@ -183,10 +237,22 @@ def _may_be(behind: Antecedents, mention: Mention, gender: str) -> bool:
     if mention.form == "pronoun":
         return False
     if mention.form != "name":
-        return mention.kind == "person" and mention.gender in ("", gender)
+        telling = _is_telling_of_another(behind, mention)
+        person = mention.kind == "person" or not mention.kind and is_person_like(mention.noun)
+        return person and mention.gender in ("", gender, "n") and not telling
     entity = behind.named[mention.head]
     person = entity.kind == "person" or behind.parse.words[mention.head].ent_type_ == "PERSON" or not entity.kind
     return person and entity.gender in ("", gender)
+
+
+def _is_telling_of_another(behind: Antecedents, mention: Mention) -> bool:
+    """Does the noun only say what somebody is ("X, a physicist and chemist", "as a young woman")?"""
+    token = behind.parse.words[mention.head]
+    while token.dep_ == "conj":
+        token = token.head
+    if token.dep_ in ("attr", "appos", "oprd", "compound", "nmod"):
+        return True
+    return token.dep_ == "pobj" and token.head.lower_ == "as"
 
 
 # the sentences
@@ -200,9 +266,15 @@ def _of_support(behind: Antecedents, links: Mapping[Mention, Link], support: Sup
     for mention in support.names:
         if mention in links and mention.gender in ("m", "f"):
             yield from _of_required(behind, links[mention], support)
-    gap = max(b - a for a, b in zip(support.indices, support.indices[1:], strict=False))
-    if gap > WIDEST:
+    if support.gap > (FARTHEST if all(is_plain(behind, link) for link in links.values()) else WIDEST):
         yield "the required sentences stand far apart"
+
+
+def is_plain(behind: Antecedents, link: Link) -> bool:
+    """Is there nothing else in the text so far that the mention could mean, however far back its name stands?"""
+    if link.mention.form == "definite":
+        return link.how in ("noun", "topic")
+    return link.mention.gender in ("m", "f") and not rivals(behind, link)
 
 
 def _of_required(behind: Antecedents, link: Link, support: Support) -> Iterator[str]:

@@ -67,7 +67,7 @@ NOUN_KINDS: dict[str, frozenset[str]] = {
         "people member official person someone anyone plaintiff defendant petitioner individual veteran farmer user "
         "renegade rebel troop gunman militant terrorist insurgent pirate guerrilla critic scout crowd "
         "police peasant slave "
-        "parent owner witness juror buyer seller licensee operator teenager adult refugee immigrant prisoner client"
+        "audience viewer listener reviewer fan parent owner witness juror buyer seller licensee operator teenager adult refugee immigrant prisoner client"
     ),
 }
 
@@ -95,6 +95,8 @@ SYNONYMS: tuple[frozenset[str], ...] = tuple(
     )
 )  # fmt: skip
 """Nouns that one text uses for one thing."""
+
+PERSON_LIKE = _set("skeptic sceptic cleric mechanic assassin foreman foremen captain clerk cook guard heir martyr mob spy thief twin couple majority staff")
 
 LEADING_NOUNS = _set(
     "storm hurricane cyclone typhoon depression lake river mount operation project reactor ship submarine tropical "
@@ -125,6 +127,19 @@ GENERIC_NAMES = _set(
     "attorney general division division convention rule regulation amendment association service corporation"
 )
 """Capitalised words that do not name anything outside their passage when they stand alone."""
+
+UNIQUE_NOUNS = _set(
+    "world country public press sea ocean sky sun moon internet web poor rich north south east west past future century "
+    "market economy government nation president time day night summer winter spring autumn fall morning evening air "
+    "ground earth population ballot senate congress"
+)
+"""Nouns that need nothing beside "the" to be understood."""
+
+KNOWN_NAMES = frozenset(
+    ("supreme court", "congress", "white house", "house of representatives", "parliament", "federal reserve board",
+     "justice department", "state department", "treasury department", "national guard", "united nations")
+)  # fmt: skip
+"""Names of generic words that readers know all the same."""
 
 LIGHT_VERBS = _set(
     "be have do get make take give go come put let keep see say tell seem become bring include contain involve feature "
@@ -208,15 +223,22 @@ CONTEXT_WORDS = _set(
     "following next previous above below respectively instead again too similarly likewise afterwards subsequently "
     "meanwhile additional further others one ones else both either neither first-mentioned aforementioned said "
     "two-fold today yesterday tomorrow now currently recently formerly previously next soon finally eventually "
-    "new second third occasion so more less remaining rest latter latest"
+    "new related resulting corresponding respective second third occasion so more less remaining rest latter latest"
 )
 """Words that lean on what was said before; they do not belong into a question that must stand alone."""
 
 ADJUNCT_PREPOSITIONS = _set(
-    "in on at during after before since until as despite following by under along amid due because throughout within "
+    "in on at during after before since until despite following by under along amid due because throughout within "
     "per according alongside upon besides unlike like beyond between around near"
 )
 """Prepositions whose phrase a question can do without; the others open what the verb or its object needs."""
+
+LINKING_PHRASES = frozenset(
+    ("in", noun) for noun in _set("consequence turn return response reply addition contrast effect person private fact")
+) | frozenset(("at", noun) for noun in _set("home once first last least work hand")) | {
+    ("by", "then"), ("for", "example"), ("for", "instance"), ("as", "well"), ("on", "appeal"), ("in", "disgust"),
+}  # fmt: skip
+"""Phrases of two words that point back at the context; a question does without them."""
 
 DROPPED_ADVERBS = _set(
     "also however later then subsequently additionally furthermore moreover eventually finally further soon thus "
@@ -250,6 +272,16 @@ PERSONAL_PRONOUNS = _set(
 def noun_kind(noun: str) -> str:
     """The kind of thing that a lower-case noun names ("law", "org", "work", "place", "event", "person", ...) or ""."""
     return next((kind for kind, nouns in NOUN_KINDS.items() if noun in nouns), "")
+
+
+def may_be_person(noun: str) -> bool:
+    """Does a noun that is in no list look like a person's ("assassin", "typist")?"""
+    return is_person_like(noun) or noun.endswith(("or", "er", "ant", "ee"))
+
+
+def is_person_like(noun: str) -> bool:
+    """The same, where nothing else ends so."""
+    return noun in PERSON_LIKE or noun.endswith(("ist", "ian", "eer", "man", "woman", "smith"))
 
 
 def are_synonyms(noun: str, other: str) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
+from generation.language import topic
 from generation.language.lexicon import (
     FEMININE,
     LEADING_NOUNS,
@@ -15,7 +16,7 @@ from generation.language.lexicon import (
     first_names,
     noun_kind,
 )
-from generation.language.name_spans import NO_NAMES, name_range
+from generation.language.name_spans import COMPANY_FORMS, NO_NAMES, name_range
 from generation.language.nlp import Parse, trimmed
 
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ def _in_sentence(parse: Parse, sentence: int) -> Iterator[Mention]:
 
 
 def _mention(parse: Parse, token: "Token", sentence: int) -> Mention | None:
+    if (span := topic.spans(parse).get(token.i)) is not None:
+        return _topic(parse, span, sentence)
     if token.lower_ in PRONOUN_GENDER and token.tag_ in ("PRP", "PRP$"):
         return None if _is_pleonastic(token) else _pronoun(token, sentence)
     if _is_name_head(token):
@@ -106,6 +109,13 @@ def _mention(parse: Parse, token: "Token", sentence: int) -> Mention | None:
     if token.pos_ == "NOUN" and token.dep_ not in ("compound", "nmod", "npadvmod"):
         return _common(parse, token, sentence)
     return None
+
+
+def _topic(parse: Parse, span: tuple[int, int], sentence: int) -> Mention:
+    """The title as the passage writes it: one name, whatever the parser made of its words."""
+    inside = range(*span)
+    head = next((t for t in parse.words[span[0] : span[1]] if t.head.i not in inside), parse.words[span[1] - 1])
+    return _name(parse, head, sentence, span)
 
 
 def _pronoun(token: "Token", sentence: int) -> Mention:
@@ -164,11 +174,14 @@ def _is_short_form(token: "Token") -> bool:
     return alone and article and bool(noun_kind(token.lower_))
 
 
-def _name(parse: Parse, token: "Token", sentence: int) -> Mention:
-    start, end = name_range(parse, token, sentence)
+def _name(parse: Parse, token: "Token", sentence: int, span: tuple[int, int] | None = None) -> Mention:
+    start, end = span or name_range(parse, token, sentence)
+    if span and start > parse.bounds[sentence][0] and parse.words[start - 1].lower_ == "the":
+        start -= 1
     words = tuple(t.lower_ for t in parse.doc[start:end] if not t.is_punct)
     words = words[1:] if words[0] in ("the", "a", "an") else words
-    kind = _name_kind(words)
+    called = topic.noun(parse.title) if span else ""
+    kind = noun_kind(called) or _name_kind(words)
     is_sure = bool(kind)
     kind = kind or _ENTITY_KINDS.get(token.ent_type_, "")
     noun = ""
@@ -189,7 +202,7 @@ def _name(parse: Parse, token: "Token", sentence: int) -> Mention:
         role(token),
         is_main_subject(token),
         _is_coordinated(token),
-        nouns=_descriptions(token) | ({noun} if noun else set()) | _titles(words, kind),
+        nouns=_descriptions(token) | {n for n in (noun, called) if n} | _titles(words, kind),
         is_sure=is_sure,
     )
 
@@ -243,7 +256,7 @@ def _name_kind(words: tuple[str, ...]) -> str:
 
 def _last_word(words: tuple[str, ...]) -> str:
     """The word that says what a name names: "act" of "Copyright Act of 1976", "storm" of "Tropical Storm Ana"."""
-    named = [w for w in _before_of(words) if not w[0].isdigit()]
+    named = [w for w in _before_of(words) if not w[0].isdigit() and w.rstrip(".") not in COMPANY_FORMS]
     leading = [w for w in named[:-1] if w in LEADING_NOUNS]
     return leading[-1] if leading and not noun_kind(named[-1]) else named[-1] if named else ""
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 NO_NAMES = {"DATE", "TIME", "CARDINAL", "ORDINAL", "PERCENT", "MONEY", "QUANTITY", "NORP", "LANGUAGE"}
 """Entity labels of what is no name."""
+COMPANY_FORMS = ("inc", "ltd", "llc", "corp", "co", "plc")
 _OPENING = ('"', "“", "``")
 _CLOSING = ('"', "”", "''")
 
@@ -22,7 +23,7 @@ def name_range(parse: Parse, token: "Token", sentence: int) -> tuple[int, int]:
     while start - 1 >= first and _joins_left(doc[start - 1], token):
         start -= 1
     start = _title_start(parse, start, first)
-    if start == token.i and token.lower_.rstrip(".") in ("inc", "ltd", "llc", "corp", "co", "plc"):
+    if start == token.i and token.lower_.rstrip(".") in COMPANY_FORMS:
         comma = int(start - 1 > first and doc[start - 1].text == ",")
         start = _title_start(parse, start - comma, first - 1)  # "Barrel Store, Inc." may open its sentence
     end = token.i + 1

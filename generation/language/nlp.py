@@ -47,13 +47,15 @@ def load() -> "Language":
 class Parse:
     """The parse of a passage. `where[i]` is (sentence index, start, end) of token i, characters in its sentence.
 
-    `bounds[s]` is the token range of sentence s, end exclusive; it is empty where a sentence has no word.
+    `bounds[s]` is the token range of sentence s, end exclusive; it is empty where a sentence has no word. `title` is
+    that of the passage's article, if known.
     """
 
     doc: "Doc"
     sentences: tuple[str, ...]
     where: tuple[tuple[int, int, int], ...]
     bounds: tuple[tuple[int, int], ...]
+    title: str = ""
 
     def sentence_of(self, token: int) -> int:
         return self.where[token][0]
@@ -84,7 +86,12 @@ BATCH = 32
 
 def parse(section: Section) -> Parse:
     """Parse a section that has its sentences; the last 256 passages are kept."""
-    return parse_sentences(tuple(s.text for s in section.sentences))
+    return _titled(tuple(s.text for s in section.sentences), section.article_title)
+
+
+@lru_cache(maxsize=256)
+def _titled(sentences: tuple[str, ...], title: str) -> Parse:
+    return replace(parse_sentences(sentences), title=title)
 
 
 @lru_cache(maxsize=256)

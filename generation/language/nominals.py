@@ -3,6 +3,7 @@
 Only to one that the text has called by that noun, or that nothing else of its kind stands beside.
 """
 
+from generation.language import topic
 from generation.language.discourse import State
 from generation.language.entities import Entity
 from generation.language.lexicon import are_synonyms, noun_kind
@@ -12,6 +13,16 @@ WINDOW = 3
 """Sentences back, in the sentences given, that an anaphor may reach with certainty."""
 _CALLED_BY_KIND = {True: ("org",), False: ("work", "law", "thing")}
 """What a subject that acts ("Bolt Thrower recorded"), or that something is done to, is called next ("the band")."""
+_TOPICAL = ("org", "work", "law", "event", "thing", "place")
+_NEVER_TOPICAL = frozenset(
+    "government state country court police congress parliament senate legislature army navy system trial case season "
+    "race record road street region province city town building house war administration authority service".split()
+)
+_TELLING = frozenset(
+    "film movie album song novel book series show sitcom game app platform company firm band group organization "
+    "organisation train ship storm hurricane typhoon cyclone monument palace castle museum".split()
+)
+"""What a topic may be called though nothing but its being the topic says so."""
 
 
 class Nominals(State):
@@ -25,16 +36,35 @@ class Nominals(State):
             return None
         named = [e for e in self.entities if e.names and e.names[-1].sentence <= mention.sentence]
         called = [e for e in named if mention.noun in e.nouns and self._modifiers_fit(mention, e)]
-        if called:
+        about = None if mention.modifiers else self._about_topic(mention, named)
+        if called and about is None:
             return self._choose(mention, called, "noun", 0.97)
         if mention.modifiers:
             return None
-        if self._same_noun(mention):
+        if self._same_noun(mention) and (about is None or self._is_introduced(mention)):
             return self._again(mention)
         like = [e for e in named if any(are_synonyms(mention.noun, n) for n in e.nouns)]
         if like:
             return self._choose(mention, like, "synonym", 0.9)
-        return self._by_kind(mention, named)
+        return about or self._by_kind(mention, named)
+
+    def _is_introduced(self, mention: Mention) -> bool:
+        """Has something without a name been called so before by more than a bare "the film"?"""
+        alike = [m for e in self.entities if not e.names for m in e.mentions if m.noun == mention.noun]
+        return any(m.form == "indefinite" or m.is_describing for m in alike)
+
+    def _about_topic(self, mention: Mention, named: list[Entity]) -> tuple[Entity, float, str] | None:
+        """ "The Northman made ... The film": what the article is about, where nothing else named is of that kind."""
+        about, kind = topic.find(named, self.parse.title), noun_kind(mention.noun)
+        if about is None or about.gender in ("m", "f") or kind not in _TOPICAL or mention.noun in _NEVER_TOPICAL:
+            return None
+        if about.kind != kind if about.sure else mention.noun not in _TELLING:
+            return None
+        others = [e for e in named if e is not about and (e.sure[kind] or mention.noun in e.nouns)]
+        near = [e for e in others if self._distance(e.last, mention) <= (WINDOW if mention.noun in about.nouns else 99)]
+        if near or any(n.plural for n in about.names):
+            return None
+        return about, 0.9 if about.sure else 0.85, "topic"
 
     def _by_kind(self, mention: Mention, named: list[Entity]) -> tuple[Entity, float, str] | None:
         """ "Bolt Thrower ... The band": the center, if the text has not said what it is and nothing else fits."""

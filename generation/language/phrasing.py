@@ -14,9 +14,12 @@ from generation.language.lexicon import (
     ADJUNCT_PREPOSITIONS,
     COMPLEMENT_VERBS,
     GOVERNED,
+    LINKING_PHRASES,
     REPEATED_VERBS,
+    UNIQUE_NOUNS,
     VAGUE_NOUNS,
     WEAK_VERBS,
+    may_be_person,
     noun_kind,
 )
 from generation.language.mentions import Mention
@@ -97,6 +100,8 @@ class Phrasing:
     def _opens_date(self, rest: list[int]) -> bool:
         words = [self.parse.words[i] for i in rest]
         dated = all(w.ent_type_ == "DATE" or w.is_punct for w in words[1:])
+        if words[0].head.pos_ in ("VERB", "AUX") and words[0].head != self.clause.verb:
+            return False  # the date of a clause inside the answer
         return words[0].lower_ in ("in", "on") and len(words) > 1 and dated
 
     def kept(self, asked: "Token", keep: Sequence["Token"]) -> list[list[int]] | None:
@@ -126,6 +131,8 @@ class Phrasing:
         other = next((c for c in part.rights if c.dep_ == "conj"), None)
         if part.dep_ != "attr" or other is None or len(tokens) <= clauses.MAX_ADJUNCT:
             return tokens
+        if not any(c.dep_ == "det" for c in other.lefts):
+            return tokens
         cut = [i for i in tokens if i < other.left_edge.i]
         while cut and self.parse.words[cut[-1]].dep_ in ("punct", "cc"):
             cut.pop()
@@ -143,7 +150,7 @@ class Phrasing:
 
     def _fits(self, tokens: list[int], part: "Token") -> bool:
         longest = MAX_COMPLEMENT if part.dep_ in _COMPLEMENTS else clauses.MAX_ADJUNCT
-        if not tokens or clauses.is_droppable(part) or len(tokens) > longest:
+        if not tokens or clauses.is_droppable(part) or _is_linking(part) or len(tokens) > longest:
             return False
         if part in self.clause.fronted and part.dep_ not in ("prep", "npadvmod"):
             return False
@@ -152,10 +159,15 @@ class Phrasing:
     def _may_go(self, part: "Token") -> bool:
         if part.dep_ == "prep" and part.i > self.clause.verb.i and any(t.lower_ == "same" for t in part.subtree):
             return False
-        if clauses.is_droppable(part) or part in self.clause.fronted:
+        if clauses.is_droppable(part) or part in self.clause.fronted or self._is_set_off(part) or _is_linking(part):
             return True
         governed = (self.clause.verb.lemma_, part.lower_) in GOVERNED
         return part.dep_ == "prep" and part.lower_ in ADJUNCT_PREPOSITIONS and not governed
+
+    def _is_set_off(self, part: "Token") -> bool:
+        """Does a comma before a phrase at the end say that the clause is whole without it (", including ...")?"""
+        first = part.left_edge.i
+        return part.dep_ == "prep" and first - 1 > self.clause.verb.i and self.parse.words[first - 1].text == ","
 
     def adverbs(self) -> list[int]:
         return [a.i for a in self.clause.adverbs if not clauses.is_droppable(a) and len(list(a.subtree)) == 1]
@@ -226,7 +238,7 @@ class Phrasing:
         question = self.writer.once(" ".join(w for w in words if w) + "?", used).replace(" ,", ",")
         if "—" in question or "--" in question or re.search(r"\w ['’]s\b", question) and "'s" not in question:
             return None
-        if wanted is None and not self._is_answer(answer, asked) or not 4 <= len(question.split()) <= MAX_QUESTION:
+        if wanted is None and not self._is_answer(answer, asked, used) or not 4 <= len(question.split()) <= MAX_QUESTION:
             return None
         loose = self._loose(asked, used, wanted)
         if any(m.head in self.writer.resolved for m in loose):
@@ -237,17 +249,23 @@ class Phrasing:
         said = {*asked, *answer, *([wanted.head] if wanted is not None else [])}
         return Draft(question, span, target, self.clause.verb.i, used, weight, wanted, self._lost(said), len(loose))
 
-    def _is_answer(self, answer: list[int], asked: list[int]) -> bool:
+    def _is_answer(self, answer: list[int], asked: list[int], used: Sequence[Mention]) -> bool:
         """Is the answer in one piece, apart from the question, and does it stand alone?"""
         whole = bool(answer) and answer == list(range(answer[0], answer[-1] + 1))
-        return whole and self._stands(answer) and not set(answer) & set(asked)
+        return whole and self._stands(answer, self._echoed(answer, used)) and not set(answer) & set(asked)
 
-    def _stands(self, answer: list[int]) -> bool:
-        """Does the answer stand alone: no pronoun, not "the bill", not cut, not too long?"""
+    def _echoed(self, answer: list[int], used: Sequence[Mention]) -> tuple[Mention, ...]:
+        """Pronouns inside an answer that mean whom the question names ("What did Cuoco land?" "... of her life")."""
+        said = {self.writer.names[m] for m in used}
+        inner = (m for m in self.writer.names if m.form == "pronoun" and m.start > answer[0] and m.head in set(answer))
+        return tuple(m for m in inner if self.writer.names[m] in said)
+
+    def _stands(self, answer: list[int], echoed: tuple[Mention, ...] = ()) -> bool:
+        """Does the answer stand alone: no pronoun but those `echoed`, not "the bill", not cut, not too long?"""
         doc = self.parse.words
-        if doc[answer[0]].lower_ in ("no", "none", "nothing"):
+        if doc[answer[0]].lower_ in ("no", "none", "nothing") or doc[answer[-1]].lower_ in ("whom", "which"):
             return False
-        if len(answer) > MAX_ANSWER or clauses.leans(self.parse, answer) or not self._is_whole(answer):
+        if len(answer) > MAX_ANSWER or clauses.leans(self.parse, answer, echoed) or not self._is_whole(answer):
             return False
         if (
             doc[answer[-1]].pos_ in ("ADP", "CCONJ", "DET", "SCONJ", "PART", "PUNCT")
@@ -260,7 +278,7 @@ class Phrasing:
             return False  # "war on all Muggles and tortures Jacob": a verb taken for a noun
         bare = [m for m in self.mentions if m.form == "definite" and m.head in answer and m.bare and not m.modifiers]
         return not any(m.start <= answer[0] and m.end - 1 >= answer[-1] for m in bare) and not set(answer) & {
-            i for m in self.writer.names for i in range(m.start, m.end)
+            i for m in self.writer.names if m not in echoed for i in range(m.start, m.end)
         }
 
     def _goes_on(self, following: int) -> bool:
@@ -317,7 +335,13 @@ class Phrasing:
         """What asks "which?" in the question: "the proposal" and nothing that tells it from others."""
         gone = {i for m in (*used, *self.writer.bound) for i in range(m.start, m.end)}
         definite = [m for m in self.mentions if m.form == "definite" and m.head in set(asked) - gone and m != wanted]
-        return [m for m in definite if m.last <= m.head + 1 and not m.modifiers]
+        return [m for m in definite if m.last <= m.head + 1 and not m.modifiers and not self._is_told(m)]
+
+    def _is_told(self, mention: Mention) -> bool:
+        """ "the world", "the sign @": there is but one, or its name follows."""
+        following = self.parse.words[mention.end] if mention.end < len(self.parse.words) else None
+        named = following is not None and following.pos_ in ("SYM", "NUM", "PROPN") and self.holds(mention.end)
+        return mention.noun in UNIQUE_NOUNS or named
 
     # judging words
 
@@ -333,7 +357,7 @@ class Phrasing:
             return None
         if head.pos_ not in ("NOUN", "PROPN"):
             return None
-        return "What"
+        return None if not kind and may_be_person(head.lemma_.lower()) else "What"
 
     def is_place(self, head: "Token") -> bool:
         return head.ent_type_ in ("GPE", "LOC", "FAC") and head.pos_ == "PROPN"
@@ -347,6 +371,13 @@ class Phrasing:
 
     def holds(self, token: int) -> bool:
         return self.parse.sentence_of(token) == self.parse.sentence_of(self.clause.verb.i)
+
+
+def _is_linking(part: "Token") -> bool:
+    """ "in consequence", "at home", "in turn": a phrase that leans on what was told before."""
+    inner = object_of(part)
+    bare = inner is not None and not list(inner.children)
+    return bare and part.dep_ == "prep" and (part.lower_, inner.lower_) in LINKING_PHRASES
 
 
 def object_of(part: "Token") -> "Token | None":

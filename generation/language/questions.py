@@ -91,7 +91,7 @@ class Asker(Phrasing):
         finite = (*self.clause.auxiliaries, self.clause.finite)[0]
         if head.dep_ == "nsubjpass" and self.clause.verb.lemma_ in LIGHT_VERBS or head.tag_ == "PRP":
             return None
-        if finite.lower_ in ("are", "were", "have", "do") or finite.tag_ == "VBP" or self.clause.verb.lemma_ == "be":
+        if finite.lower_ in ("are", "were", "have", "do", "did", "does") or finite.tag_ == "VBP" or self.clause.verb.lemma_ == "be":
             return None
         word = self.wh(head, as_agent=True)
         if word is None or any(c.dep_ == "poss" for c in head.children) or not self._is_telling(head):
@@ -109,6 +109,8 @@ class Asker(Phrasing):
         """Can a subject be the answer: not "the parliamentary action", "a judge" whose name follows, "nothing"?"""
         if head.pos_ == "PROPN":
             return True
+        if head.tag_ == "NNS" and not list(head.children):
+            return False
         if any(c.dep_ == "appos" for c in head.children) or head.left_edge.lower_ in ("no", "none", "nothing"):
             return False
         definite = any(c.dep_ == "det" and c.lower_ in ("the", "this", "that") for c in head.lefts)
@@ -186,7 +188,7 @@ class Asker(Phrasing):
         mark = _to_of(part)
         if self.clause.verb.lemma_ not in PURPOSE_VERBS or mark is None or part.i < self.clause.verb.i:
             return None
-        if any(c.dep_ in ("nsubj", "mark") for c in part.lefts) or mark.i != part.left_edge.i or part.lemma_ == "be":
+        if any(c.dep_ in ("nsubj", "mark", "auxpass") for c in part.lefts) or mark.i != part.left_edge.i or part.lemma_ == "be":
             return None
         return self.ask("purpose", "Why", part)
 

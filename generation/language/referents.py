@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from generation.language import clauses, nlp
 from generation.language.clauses import Writer
 from generation.language.entities import Link
+from generation.language.lexicon import noun_kind
 from generation.language.mentions import Mention
 from generation.language.nlp import Parse
 from generation.language.phrasing import Draft, Phrasing
@@ -33,6 +34,11 @@ def drafts(
             yield from (d for d in asker.all_for(wanted, link) if d is not None)
 
 
+def _called(link: Link) -> list[str]:
+    """What the name's own sentence calls the thing that it names ("Modern Family is a series")."""
+    return [noun for name in link.names[-1:] for noun in sorted(name.nouns) if noun_kind(noun) not in ("", "person")]
+
+
 class Referent(Phrasing):
     """Asks about one clause for what one of its mentions stands for."""
 
@@ -51,7 +57,7 @@ class Referent(Phrasing):
         if wanted.form == "pronoun":
             if wanted.gender in ("m", "f"):
                 return "Who"
-            nouns = [n.noun for n in link.entity.names if n.noun]
+            nouns = [n.noun for n in link.entity.names if n.noun] or _called(link)
             return None if wanted.plural else f"Which {nouns[-1]}" if nouns else "What"
         if wanted.kind == "person":
             return "Who"
@@ -64,7 +70,7 @@ class Referent(Phrasing):
 
     def _as_subject(self, wanted: Mention, word: str) -> Draft | None:
         subject = self.clause.subject
-        if not self._covers(wanted, subject) or wanted.plural:
+        if not self._covers(wanted, subject) or wanted.plural or self._is_emphatic():
             return None
         kept = self.kept(subject, ())
         if kept is None:
@@ -73,12 +79,16 @@ class Referent(Phrasing):
         target = "who" if word == "Who" else "which"
         return self.close(target, words, [], kept, self._telling(kept), wanted)
 
+    def _is_emphatic(self) -> bool:
+        """ "did gain one point": a verb that stands against what was said before."""
+        return any(a.lemma_ == "do" for a in self.clause.auxiliaries)
+
     def _as_owner(self, wanted: Mention, word: str) -> Draft | None:
         """ "Whose employer stood trial?"."""
         subject = nlp.trimmed(self.parse, self.clause.subject)
         if self.clause.subject.pos_ == "PROPN" or any(c.dep_ == "appos" for c in self.clause.subject.children):
             return None
-        if wanted.role != "poss" or subject[: wanted.end - wanted.start] != list(range(wanted.start, wanted.end)):
+        if self._is_emphatic() or wanted.role != "poss" or subject[: wanted.end - wanted.start] != list(range(wanted.start, wanted.end)):
             return None
         rest = [i for i in subject[wanted.end - wanted.start :] if self.parse.words[i].tag_ != "POS"]
         kept = self.kept(self.clause.subject, ())

@@ -1,0 +1,74 @@
+"""What a passage is about: the title of its article, and where the passage itself names it.
+
+A text seldom says of its own topic what it is ("The Northman made $5 million. The film ..."); the title tells that such
+a name is one name, in one piece, and that "the film" is rather this than anything else.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from generation.language.lexicon import first_names, noun_kind
+
+if TYPE_CHECKING:
+    from generation.language.entities import Entity
+    from generation.language.nlp import Parse
+
+_BRACKETS = re.compile(r"\s*\(([^)]*)\)\s*$")
+_SHORTEST = 4
+"""Letters of a title's part that may stand for the whole."""
+
+
+@lru_cache(maxsize=256)
+def names(title: str) -> tuple[str, ...]:
+    """How a text may write the title: without its brackets, and by what stands before or after a colon."""
+    bare = _BRACKETS.sub("", title).strip()
+    parts = [bare, *(p.strip() for p in bare.split(": "))] if ": " in bare else [bare]
+    return tuple(dict.fromkeys(p for p in parts if len(p) >= _SHORTEST))
+
+
+@lru_cache(maxsize=256)
+def noun(title: str) -> str:
+    """What the brackets of "Takeoff (rapper)" call the topic, "" if nothing that is known."""
+    found = _BRACKETS.search(title)
+    words = found[1].lower().split() if found else []
+    return next((w for w in reversed(words) if noun_kind(w)), "")
+
+
+def gender(title: str) -> str:
+    """ "m" or "f" where the title is a person's full name whose first name tells, else ""."""
+    words = _BRACKETS.sub("", title).lower().split()
+    plain = 2 <= len(words) <= 4 and not noun_kind(words[-1]) and not {"of", "the", "and", "in"} & set(words)
+    return first_names().get(words[0], "") if plain else ""
+
+
+def key(text: str) -> str:
+    """Letters and digits alone, for comparing."""
+    return re.sub(r"\W", "", text.lower()).removeprefix("the")
+
+
+def find(entities: "Iterable[Entity]", title: str) -> "Entity | None":
+    """The entity that has the title, or a part of it that can stand for it, as a name."""
+    keys = {key(n) for n in names(title)}
+    return next((e for e in entities if any(key("".join(n.words)) in keys for n in e.known)), None) if keys else None
+
+
+@lru_cache(maxsize=64)
+def spans(parse: "Parse") -> dict[int, tuple[int, int]]:
+    """Where the passage writes its title: each token in it to the range (start, end), of names of several words."""
+    return {i: span for name in names(parse.title) for span in _spans(parse, name.split()) for i in range(*span)}
+
+
+def _spans(parse: "Parse", words: list[str]) -> Iterator[tuple[int, int]]:
+    if len(words) < 2:
+        return
+    wanted, longest = " ".join(words), 3 * len(words)
+    for token in parse.words:
+        if token.text[:1] != wanted[:1]:
+            continue
+        last = min(token.i + longest, parse.bounds[parse.sentence_of(token.i)][1])
+        for end in range(token.i + 1, last + 1):
+            if parse.text(token.i, end) == wanted:
+                yield token.i, end
+                break
