@@ -77,7 +77,7 @@ def _all(behind: Antecedents) -> Iterator[Scored]:
 
 def _scored(behind: Antecedents, sentence: int, draft: Draft, links: Mapping[Mention, Link]) -> Scored | None:
     support = behind.required(sentence, links)
-    if support is None:
+    if support is None or draft.told is not None and draft.told not in support.indices:
         return None
     answer = _answer(behind, draft, support)
     if answer.lower() in draft.question.lower() or draft.wanted and _shares_a_name(answer, draft.question):

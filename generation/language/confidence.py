@@ -81,6 +81,7 @@ def _specific(behind: Antecedents, draft: Draft) -> Traits:
         "back: content": min(content, 10) / 5,
         "back: few": float(content < 4),
         "back: bare": float(not names and not any(t.pos_ == "NUM" for t in fact)),
+        "back: described": float(draft.told is not None),
         "back: which": float(draft.question.startswith("Which")),
     }
 

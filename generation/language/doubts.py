@@ -36,6 +36,8 @@ _MONTHS = frozenset(
 )
 MIN_UNNAMED = 6
 """Content words that single somebody out where no name and no number does."""
+MIN_DESCRIBED = 9
+"""Words that single somebody out where the question also says what the person is."""
 _CONTENT = ("NOUN", "PROPN", "NUM", "ADJ", "VERB")
 
 
@@ -74,6 +76,8 @@ def _of_question(behind: Antecedents, draft: Draft) -> Iterator[str]:
 def _is_common(behind: Antecedents, draft: Draft) -> bool:
     """Has a question for the antecedent neither a name nor a number, and few words besides ("Who was made an earl?")?"""
     fact = said(behind, draft)
+    if draft.told is not None and len(draft.question.split()) >= MIN_DESCRIBED:
+        return False
     return content(behind, draft) < MIN_UNNAMED and not any(t.pos_ in ("PROPN", "NUM") or t.shape_ == "dddd" for t in fact)
 
 
@@ -148,6 +152,8 @@ def _of_person(behind: Antecedents, link: Link) -> Iterator[str]:
         yield "another person is the subject of the sentence before"
     if before and subject and mention.role not in ("subject", "poss"):
         yield "two people before, and the pronoun is no subject"
+    if any(m.role == "object" and m.form == "name" and m.gender == mention.gender for m in before):
+        yield "two people met in the sentence before"
     since = [m for m in others if m.head > last.head]
     if since and last.sentence < mention.sentence - 1:
         yield "another person was mentioned since"

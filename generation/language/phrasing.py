@@ -50,7 +50,7 @@ class Draft:
     `used` are the anaphors that the question replaces by names; `weight` is the prior times what speaks against it.
     `wanted` is the anaphor whose name is the answer, if that is what is asked for; `answer` is empty then.
     `lost` counts the complements that the question does without, though they may narrow what it asks; `loose` the
-    bare nouns with "the" that it holds.
+    bare nouns with "the" that it holds. `told` is another sentence whose words the question uses.
     """
 
     question: str
@@ -62,6 +62,7 @@ class Draft:
     wanted: Mention | None = None
     lost: int = 0
     loose: int = 0
+    told: int | None = None
 
 
 @dataclass(frozen=True)
@@ -297,7 +298,10 @@ class Phrasing:
         doc = self.parse.words
         if doc[following].lower_ not in ("and", "or", "&", "as") or following + 1 >= len(doc):
             return False
-        return doc[following + 1].pos_ in ("DET", "NOUN", "PROPN", "ADJ", "NUM", "PRON")
+        behind = doc[following + 1]
+        if behind.dep_ in ("nsubj", "nsubjpass"):
+            return False  # a clause of its own: "came in 1893, and she stood first"
+        return behind.pos_ in ("DET", "NOUN", "PROPN", "ADJ", "NUM", "PRON")
 
     def _is_whole(self, tokens: Sequence[int]) -> bool:
         """Are quotations and brackets closed, and is nothing cut out but what a comma or dash sets off?"""

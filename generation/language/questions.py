@@ -294,7 +294,7 @@ class Asker(Phrasing):
     def _dated_parts(self) -> int:
         """How many of the clause's own parts hold a date?"""
         parts = (*self.clause.complements, *self.clause.fronted)
-        return sum(any(t.ent_type_ == "DATE" for t in p.subtree) for p in parts)
+        return sum(any(_is_calendar(t) for t in p.subtree) for p in parts)
 
     def _whole_date(self, tokens: list[int]) -> list[int]:
         """A date with the year that a comma sets off ("October 19, 1976"), even where the parser cuts it."""
@@ -386,6 +386,11 @@ class Asker(Phrasing):
         if part.i not in noun:
             return None
         return self.finish("count", f"How many {self.writer.write(noun)}", self.kept(part, ()), answer, extra=noun)
+
+
+def _is_calendar(token: "Token") -> bool:
+    """A year or a month, not "six months" or "the age of thirty-six"."""
+    return token.ent_type_ == "DATE" and (token.shape_ == "dddd" or token.lower_ in _MONTHS)
 
 
 def _to_of(part: "Token") -> "Token | None":

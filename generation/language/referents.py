@@ -4,6 +4,7 @@ The anaphor gives way to a question word and its name is the answer, so that onl
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from generation.language import clauses, nlp
@@ -17,6 +18,8 @@ from generation.language.phrasing import Draft, Phrasing
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
+MAX_DESCRIPTION = 7
+"""Words of what a name's own sentence says of it."""
 MIN_CONTENT = 3
 """Content words that a question needs beside its question word, so that it can mean one thing only."""
 
@@ -34,6 +37,12 @@ def drafts(
             yield from (d for d in asker.all_for(wanted, link) if d is not None)
 
 
+def _tells_who(token: "Token") -> bool:
+    """Is this "a physicist ..." set beside a name: what somebody is, in the singular?"""
+    article = any(c.lower_ in ("a", "an") for c in token.lefts)
+    return token.dep_ == "appos" and token.tag_ == "NN" and article and noun_kind(token.lower_) in ("person", "")
+
+
 def _called(link: Link) -> list[str]:
     """What the name's own sentence calls the thing that it names ("Modern Family is a series")."""
     return [noun for name in link.names[-1:] for noun in sorted(name.nouns) if noun_kind(noun) not in ("", "person")]
@@ -46,11 +55,32 @@ class Referent(Phrasing):
         word = self._word(wanted, link)
         if word is None or not link.names:
             return
+        yield from self._asked(wanted, word)
+        if word == "Who" and wanted.form == "pronoun":
+            for name in link.names:
+                if (described := self._described(name)) is not None:
+                    again = (replace(d, told=name.sentence) for d in self._asked(wanted, described) if d is not None)
+                    yield from again
+
+    def _asked(self, wanted: Mention, word: str) -> Iterator[Draft | None]:
         yield self._as_subject(wanted, word)
         yield self._as_owner(wanted, word)
         for part in self.clause.complements:
             if part.dep_ == "dobj" and part.i == wanted.head:
                 yield self._as_object(wanted, word, part)
+
+    def _described(self, name: Mention) -> str | None:
+        """ "Which physicist born in Lemberg" for "Julius Lilienfeld, a physicist born in Lemberg"."""
+        noun = next((c for c in self.parse.words[name.head].children if _tells_who(c)), None)
+        if noun is None:
+            return None
+        tokens = [i for i in nlp.trimmed(self.parse, noun) if self.parse.words[i].lower_ not in ("a", "an")]
+        whole = tokens and tokens == list(range(tokens[0], tokens[-1] + 1)) and noun.i in tokens
+        if not whole or len(tokens) > MAX_DESCRIPTION or clauses.leans(self.parse, tokens) or not self._is_whole(tokens):
+            return None
+        loose = any(self.parse.words[i].lower_ in ("the", "this", "that", "whose", "who") for i in tokens)
+        listed = any(c.dep_ == "conj" for c in noun.children)
+        return None if loose or listed else "Which " + self.parse.text(tokens[0], tokens[-1] + 1)
 
     def _word(self, wanted: Mention, link: Link) -> str | None:
         """ "Who", "What" or "Which" with the noun that the text itself uses."""
@@ -76,7 +106,7 @@ class Referent(Phrasing):
         if kept is None:
             return None
         words = [word, self.writer.write(self.verbs()), *map(self.writer.write, kept)]
-        target = "who" if word == "Who" else "which"
+        target = "who" if word == "Who" or wanted.gender in ("m", "f") else "which"
         return self.close(target, words, [], kept, self._telling(kept), wanted)
 
     def _is_emphatic(self) -> bool:
@@ -95,7 +125,7 @@ class Referent(Phrasing):
         if kept is None or clauses.leans(self.parse, rest, self.writer.told(rest)) or not self._is_whole(rest):
             return None
         word = "Whose" if word == "Who" else f"{word}'s" if word.startswith("Which ") else ""
-        if not word:
+        if not word or len(word.split()) > 3:
             return None
         words = [word, self.writer.write(rest), self.writer.write(self.verbs()), *map(self.writer.write, kept)]
         return self.close("whose", words, [], [rest, *kept], self._telling([rest, *kept]), wanted)
