@@ -4,7 +4,8 @@
     python -m benchmarks.rules --coverage               coverage and time measured again on the held-out half
     python -m benchmarks.rules --input FILE [FILE ...]  what it offers on plain text files of your own
     python -m benchmarks.rules --record READABLE        offer 100 candidates anew; write them for readers
-    python -m benchmarks.rules --second READABLE        the same on texts that came later, for the second reading
+    python -m benchmarks.rules --third READABLE         the same on texts kept for the third reading
+    python -m benchmarks.rules --merge 3 FILE [FILE]    add what readers of the third reading said
     python -m benchmarks.rules --examples               write docs/embedded_default.md from the stored reading
 
 `rules_reading/candidates.jsonl` holds the candidates that were read, `verdicts.jsonl` beside it what a reader said
@@ -20,23 +21,20 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks import rules_texts
+from benchmarks import rules_rounds, rules_texts
 from generation import checks, corpus, rules
 from generation.language import nlp
 from generation.records import Section
 
 READING = Path(__file__).parent / "rules_reading"
 CANDIDATES, VERDICTS, COVERAGE = READING / "candidates.jsonl", READING / "verdicts.jsonl", READING / "coverage.json"
-SECOND = READING / "round2.jsonl"
 EXAMPLES = Path(__file__).parents[1] / "docs" / "embedded_default.md"
-THRESHOLDS = (0.3, 0.5, 0.6, 0.65, 0.7, 0.72, 0.75, 0.8)
+THRESHOLDS = (0.3, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8)
 TRIED = 6
 WANTED = 100
-MOST_UNREAD = 150
 Row = dict[str, Any]
 
 
@@ -139,36 +137,17 @@ async def record(path: Path) -> None:
         found += more
     picked = list(enumerate(chosen(found), 1))
     READING.mkdir(exist_ok=True)
-    _write(CANDIDATES, (json.dumps(as_row(o, n), ensure_ascii=False) for n, o in picked))
+    write_lines(CANDIDATES, (json.dumps(as_row(o, n), ensure_ascii=False) for n, o in picked))
     COVERAGE.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, (line for n, o in picked for line in readable(o, n)))
+    write_lines(path, (line for n, o in picked for line in readable(o, n)))
 
 
-async def record_second(path: Path, wanted: int = 80) -> None:
-    """Candidates at the default confidence, and the surest of the others, from texts of which nobody has read any.
-
-    The articles that came later, and FreshWiki's and Quoref's sections of articles that no label comes from.
-    """
-    labels = _read(READING / "tuning.jsonl")
-    known = {row["article"] for row in labels}
-    found, measured = [], {}
-    for source, splits in (("legal", ["later"]), ("freshwiki", rules_texts.HALVES), ("quoref", rules_texts.HALVES)):
-        unread = (s for split in splits for s in rules_texts.sections(source, split) if s.article_title not in known)
-        name = "later" if source == "legal" else source
-        more, measured[name] = await offers(name, islice(unread, MOST_UNREAD))
-        found += more
-    picked = list(enumerate(chosen(found, wanted), 1))
-    _write(SECOND, (json.dumps(as_row(o, n), ensure_ascii=False) for n, o in picked))
-    _write(path, (line for n, o in picked for line in readable(o, n)))
-    print(*coverage_table(measured), sep="\n")
-
-
-def _write(path: Path, lines: Iterable[str]) -> None:
+def write_lines(path: Path, lines: Iterable[str]) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _read(path: Path) -> list[Row]:
+def read_rows(path: Path) -> list[Row]:
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     return [json.loads(line) for line in text.splitlines() if line.strip()]
 
@@ -229,11 +208,13 @@ def examples(candidates: Sequence[Row], verdicts: Sequence[Row], wanted: int = 2
 
 
 def tables() -> Iterator[str]:
-    candidates, verdicts = _read(CANDIDATES), _read(VERDICTS)
+    candidates, verdicts = read_rows(CANDIDATES), read_rows(VERDICTS)
     yield "Coverage of the held-out half, at most one candidate a section:"
     yield from coverage_table(json.loads(COVERAGE.read_text(encoding="utf-8")))
     yield f"Precision of {len(candidates)} held-out candidates:"
     yield from precision(candidates, verdicts) if verdicts else ["  not read yet"]
+    for number in rules_rounds.ROUNDS:
+        yield from rules_rounds.table(number)
 
 
 async def measure(inputs: Sequence[Path]) -> Iterator[str]:
@@ -257,20 +238,23 @@ def main() -> None:
     parser.add_argument("--coverage", action="store_true", help="measure coverage and time again")
     parser.add_argument("--input", type=Path, nargs="+", help="measure on these files, and show what is offered")
     parser.add_argument("--record", type=Path, help="store new candidates and write them for readers to this file")
+    parser.add_argument("--third", type=Path, help="store the third reading's candidates, and write them to this file")
     parser.add_argument(
-        "--second", type=Path, help="store the second reading's candidates, and write them to this file"
+        "--merge", nargs="+", metavar=("ROUND", "FILE"), help="add readers' verdicts to a round's: --merge 3 a.jsonl b.jsonl"
     )
     parser.add_argument("--examples", action="store_true", help="write docs/embedded_default.md")
     options = parser.parse_args()
     if options.record:
         asyncio.run(record(options.record))
-    elif options.second:
-        asyncio.run(record_second(options.second))
+    elif options.third:
+        print(*asyncio.run(rules_rounds.record(options.third)), sep="\n")
+    elif options.merge:
+        print(rules_rounds.merge(int(options.merge[0]), [Path(name) for name in options.merge[1:]]))
     elif options.coverage or options.input:
         print(*asyncio.run(measure(options.input or ())), sep="\n")
     elif options.examples:
         EXAMPLES.parent.mkdir(exist_ok=True)
-        _write(EXAMPLES, examples(_read(CANDIDATES), _read(VERDICTS)))
+        write_lines(EXAMPLES, examples(read_rows(CANDIDATES), read_rows(VERDICTS)))
     else:
         print(*tables(), sep="\n")
 

@@ -24,8 +24,8 @@ from generation.records import Candidate, Round, Section, Step
 
 __all__ = ["RuleGenerator", "RuleReviewer", "Scored", "candidates", "panel", "resolve"]
 
-VERSION = "3"
-MIN_CONFIDENCE = 0.72
+VERSION = "4"
+MIN_CONFIDENCE = 0.6
 MAX_SENTENCES = 200
 """Longer sections are no passages; nothing is offered for them."""
 FLOOR = 0.3

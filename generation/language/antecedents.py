@@ -144,7 +144,7 @@ class Antecedents:
 
     def _owns_article(self, name: Mention) -> bool:
         first = self.parse.bounds[name.sentence][0]
-        if name.start != first:
+        if name.start != first or self.parse.title.startswith(self.parse.text(name.start, name.end)):
             return True
         return name.kind == "work" or any(
             m.words == name.words

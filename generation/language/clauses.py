@@ -226,6 +226,8 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
         return None
     if any(c.dep_ in ("expl", "csubj", "csubjpass", "intj") for c in verb.children):
         return None
+    if own is not None and verb.tag_ == "VBD" and parse.words[verb.i - 1].text == "," and own.i == verb.i - 2:
+        return None  # "His test, called the rule of reason, was": rather a participle
     if verb.dep_ != "advcl" and any(c.tag_ == "WRB" for c in verb.children):
         return None
     auxiliaries = tuple(c for c in verb.lefts if c.dep_ in ("aux", "auxpass"))
@@ -248,6 +250,8 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
     if any(c.left_edge.i < start or end <= c.right_edge.i for c in parts):
         return None
     parts = _without_tail(parse, verb, parts)
+    if any(c.dep_ == "prep" and c.i < subject.i and c.lower_ in ("from", "to", "into", "of", "against") for c in parts):
+        return None  # "From the service he had resigned": what the verb needs, where a question has no room for it
     if sum(c.dep_ == "dobj" for c in parts) > 1:
         return None
     if any(c.dep_ not in _ADJUNCTS and c.dep_ not in SUBJECTS for c in parts):

@@ -57,7 +57,7 @@ def _of_question(behind: Antecedents, draft: Draft) -> Iterator[str]:
     words = draft.question.rstrip("?").split()
     if _is_weak(behind, draft):
         yield f'questions for "{draft.target}" seldom come out well'
-    if draft.loose > (draft.wanted is None):
+    if draft.loose:
         yield 'the question has nouns with "the" that nothing in it explains'
     if words[-1] in ("be", "not", "been", "to") or re.search(r"['’]s?$", words[-1]):
         yield "the question breaks off"
@@ -127,6 +127,10 @@ def _of_link(behind: Antecedents, link: Link) -> Iterator[str]:
 def _of_nominal(behind: Antecedents, link: Link) -> Iterator[str]:
     if link.how not in ("noun", "synonym", "topic"):
         yield "the noun is not one that the text has called the name by"
+    about = topic.find(behind.named.values(), behind.parse.title)
+    if about is not None and not ({m.head for m in about.known} & {m.head for m in link.entity.mentions}):
+        if about.kind in ("", link.entity.kind) or not about.sure and about.kind != "person":
+            yield "the noun could as well mean what the text is about"
     if not link.names:
         yield "the noun goes back to no name"
     same = [
@@ -163,6 +167,8 @@ def _of_person(behind: Antecedents, link: Link) -> Iterator[str]:
         yield "the name is not known to be a person's"
     if is_about_another(behind, entity, mention.gender) and not subject:
         yield "the text is about another person of that sex"
+    if _has_stranger(behind, mention):
+        yield "a name before the pronoun that nothing is known of"
     if _has_namesake(entity):
         yield "two people of one name"
     if _is_led_by_another(behind, link):
@@ -176,6 +182,22 @@ def is_about_another(behind: Antecedents, entity: Entity, gender: str) -> bool:
     title = behind.parse.title
     own = {w for n in entity.known for w in n.words}
     return topic.gender(title) == gender and not own & set(title.lower().split())
+
+
+def _has_stranger(behind: Antecedents, mention: Mention) -> bool:
+    """Is there a capitalised word in this sentence or the one before that no mention holds ("by Jan Ingenhousz")?"""
+    covered = {i for m in behind.mentions if m.sentence >= mention.sentence - 1 for i in range(m.start, m.end)}
+    tokens = (t for s in (mention.sentence - 1, mention.sentence) if s >= 0 for t in behind.parse.tokens(s))
+    return any(
+        t.pos_ == "PROPN" and t.text.istitle() and t.i < mention.head and t.i not in covered and _may_name(t)
+        for t in tokens
+    )
+
+
+def _may_name(token: "Token") -> bool:
+    if token.text in _MONTHS or token.ent_type_ in ("GPE", "LOC", "FAC", "NORP", "LANGUAGE") or token.text.endswith("day"):
+        return False
+    return token.dep_ in ("pobj", "nsubj", "nsubjpass", "dobj", "appos", "conj")
 
 
 def _has_namesake(entity: Entity) -> bool:

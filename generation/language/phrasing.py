@@ -190,7 +190,9 @@ class Phrasing:
         wanted: Mention | None = None,
     ) -> Draft | None:
         """Invert the clause: word, auxiliary, subject, verb, the kept parts, the tail."""
-        if kept is None:
+        if kept is None or any(a.lemma_ == "do" for a in self.clause.auxiliaries):
+            return None  # "did gain one point" stands against what was said before
+        if extra and clauses.leans(self.parse, extra, self.writer.told(extra)):
             return None
         subject = nlp.trimmed(self.parse, self.clause.subject)
         if clauses.leans(self.parse, subject, self.writer.told(subject)) or not self._is_whole(subject):

@@ -1,0 +1,79 @@
+"""The second and third readings of the embedded default: what was read, what readers said, and one table for each.
+
+The second was of articles that came into the repository later; the third of articles that were kept unread, our own,
+FreshWiki's, Quoref's, QED's and HotpotQA's, after the rules had been rewritten with the first two readings in sight.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks import rules, rules_texts
+from generation.errors import UsageError
+from generation.records import PROBLEM_CODES
+
+ROUNDS = (2, 3)
+SOURCES = ("legal", "freshwiki", "quoref", "qed", "hotpotqa")
+NEEDED = ("id", "reader", "is_quality", "problems", "is_grammatical", "reason")
+
+
+def candidates_of(number: int) -> Path:
+    return rules.READING / f"round{number}.jsonl"
+
+
+def verdicts_of(number: int) -> Path:
+    return rules.READING / f"round{number}_verdicts.jsonl"
+
+
+def coverage_of(number: int) -> Path:
+    return rules.READING / f"round{number}_coverage.json"
+
+
+async def record(path: Path) -> list[str]:
+    """Offer at most 100 candidates on the texts kept for the third reading; store them, write them for readers."""
+    found, measured = [], {}
+    for source in SOURCES:
+        more, measured[source] = await rules.offers(source, rules_texts.sections(source, "fresh"))
+        found += more
+    picked = list(enumerate(rules.chosen(found), 1))
+    rules.write_lines(candidates_of(3), (json.dumps(rules.as_row(o, n), ensure_ascii=False) for n, o in picked))
+    coverage_of(3).write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rules.write_lines(path, (line for n, o in picked for line in rules.readable(o, n)))
+    return list(rules.coverage_table(measured))
+
+
+def merge(number: int, files: Sequence[Path]) -> str:
+    """Add readers' verdicts to a round's; what one reader said before of a candidate is replaced.
+
+    Raises UsageError for an unknown round, a row that lacks a field, an unknown id or an unknown problem code.
+    """
+    if number not in ROUNDS:
+        raise UsageError(f"There is no round {number}; choose one of {', '.join(map(str, ROUNDS))}.")
+    known = {row["id"] for row in rules.read_rows(candidates_of(number))}
+    said = {(v["id"], v["reader"]): v for v in rules.read_rows(verdicts_of(number))}
+    for file in files:
+        for line, verdict in enumerate(rules.read_rows(file), 1):
+            _checked(verdict, known, f"{file}, line {line}")
+            said[verdict["id"], verdict["reader"]] = verdict
+    rows = sorted(said.values(), key=lambda v: (v["reader"], v["id"]))
+    rules.write_lines(verdicts_of(number), (json.dumps(v, ensure_ascii=False) for v in rows))
+    return f"{verdicts_of(number).name} holds {len(rows)} verdicts on {len({v['id'] for v in rows})} candidates."
+
+
+def _checked(verdict: dict, known: set[int], where: str) -> None:
+    if missing := [name for name in NEEDED if name not in verdict]:
+        raise UsageError(f"{where}: {', '.join(missing)} is missing.")
+    if verdict["id"] not in known:
+        raise UsageError(f"{where}: there is no candidate {verdict['id']}.")
+    if unknown := set(verdict["problems"]) - set(PROBLEM_CODES):
+        raise UsageError(f"{where}: {', '.join(sorted(unknown))} is no problem code.")
+
+
+def table(number: int) -> Iterator[str]:
+    """Coverage, where it was measured, and precision of one round."""
+    candidates, verdicts = rules.read_rows(candidates_of(number)), rules.read_rows(verdicts_of(number))
+    yield f"Round {number}: {len(candidates)} candidates."
+    if coverage_of(number).exists():
+        yield from rules.coverage_table(json.loads(coverage_of(number).read_text(encoding="utf-8")))
+    yield from rules.precision(candidates, verdicts) if verdicts else ["  not read yet"]
