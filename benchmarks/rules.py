@@ -239,9 +239,7 @@ def main() -> None:
     parser.add_argument("--input", type=Path, nargs="+", help="measure on these files, and show what is offered")
     parser.add_argument("--record", type=Path, help="store new candidates and write them for readers to this file")
     parser.add_argument("--third", type=Path, help="store the third reading's candidates, and write them to this file")
-    parser.add_argument(
-        "--merge", nargs="+", metavar=("ROUND", "FILE"), help="add readers' verdicts to a round's: --merge 3 a.jsonl b.jsonl"
-    )
+    parser.add_argument("--merge", nargs="+", metavar=("ROUND", "FILE"), help="add readers' verdicts to a round's")
     parser.add_argument("--examples", action="store_true", help="write docs/embedded_default.md")
     options = parser.parse_args()
     if options.record:

@@ -190,7 +190,9 @@ def _is_told_by_the_way(token: "Token") -> bool:
 def _chained(clause: Clause) -> Clause | None:
     """ "It began to expand into banking" read as a clause about expanding."""
     inner = next((c for c in clause.complements if c.dep_ == "xcomp"), None)
-    if inner is None or inner.pos_ != "VERB" or clause.verb.lemma_ == "be" or any(c.dep_ in ("dobj", "dative") for c in clause.complements):
+    if inner is None or inner.pos_ != "VERB" or clause.verb.lemma_ == "be":
+        return None
+    if any(c.dep_ in ("dobj", "dative") for c in clause.complements):
         return None
     marks = [c for c in inner.lefts if c.dep_ in ("aux", "auxpass")]
     if not marks or marks[0].lower_ != "to" or any(c.dep_ in ("neg", *SUBJECTS, "mark") for c in inner.children):
@@ -313,17 +315,20 @@ def _leans(token: "Token") -> bool:
 
 
 def _stands_by_itself(token: "Token", word: str) -> bool:
-    """ "a new agency", "such as", "more than five", "both A and B", "one of calcium": words that often lean, but not here."""
+    """ "a new agency", "such as", "more than five", "one of calcium": they seem to lean but do not."""
     following = token.nbor() if token.i + 1 < len(token.doc) else None
     if word in ("such", "more", "less"):
         return following is not None and following.lower_ in ("as", "than") and token.dep_ in ("amod", "advmod")
     if word in ("new", "second", "third", "additional", "further"):
-        return any(c.lower_ in ("a", "an") for c in token.head.lefts) or token.head.tag_ == "NNS" and not any(
-            c.dep_ in ("det", "poss") for c in token.head.lefts
+        return (
+            any(c.lower_ in ("a", "an") for c in token.head.lefts)
+            or token.head.tag_ == "NNS"
+            and not any(c.dep_ in ("det", "poss") for c in token.head.lefts)
         )
     if word in ("both", "either", "neither"):
         return token.dep_ == "preconj" or token.dep_ == "cc"
-    return word == "one" and (token.dep_ in ("nummod", "compound") or token.ent_type_ in ("MONEY", "PERCENT", "QUANTITY"))
+    counted = token.dep_ in ("nummod", "compound") or token.ent_type_ in ("MONEY", "PERCENT", "QUANTITY")
+    return word == "one" and counted
 
 
 def is_droppable(part: "Token") -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from generation.language import topic
 from generation.language.antecedents import Antecedents, Support
 from generation.language.entities import Entity, Link
-from generation.language.lexicon import GOVERNED, PLACE_VERBS, is_person_like
+from generation.language.lexicon import GOVERNED, PLACE_VERBS, first_names, is_person_like
 from generation.language.mentions import Mention
 from generation.language.phrasing import Draft
 
@@ -31,9 +31,7 @@ _TELLING_VERBS = frozenset("say claim state announce report believe think argue 
 _SHARED = frozenset("portrait photograph picture image statue photo painting biography death murder".split())
 YEAR = re.compile(r"\b1\d{3}\b|\b20\d\d\b")
 MONTH = re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
-_MONTHS = frozenset(
-    "January February March April May June July August September October November December".split()
-)
+_MONTHS = frozenset("January February March April May June July August September October November December".split())
 MIN_UNNAMED = 6
 """Content words that single somebody out where no name and no number does."""
 MIN_DESCRIBED = 9
@@ -74,11 +72,12 @@ def _of_question(behind: Antecedents, draft: Draft) -> Iterator[str]:
 
 
 def _is_common(behind: Antecedents, draft: Draft) -> bool:
-    """Has a question for the antecedent neither a name nor a number, and few words besides ("Who was made an earl?")?"""
+    """Has a question for the antecedent no name, no number and few words besides ("Who was made an earl?")?"""
     fact = said(behind, draft)
     if draft.told is not None and len(draft.question.split()) >= MIN_DESCRIBED:
         return False
-    return content(behind, draft) < MIN_UNNAMED and not any(t.pos_ in ("PROPN", "NUM") or t.shape_ == "dddd" for t in fact)
+    telling = any(t.pos_ in ("PROPN", "NUM") or t.shape_ == "dddd" for t in fact)
+    return content(behind, draft) < MIN_UNNAMED and not telling
 
 
 def said(behind: Antecedents, draft: Draft) -> "list[Token]":
@@ -127,10 +126,8 @@ def _of_link(behind: Antecedents, link: Link) -> Iterator[str]:
 def _of_nominal(behind: Antecedents, link: Link) -> Iterator[str]:
     if link.how not in ("noun", "synonym", "topic"):
         yield "the noun is not one that the text has called the name by"
-    about = topic.find(behind.named.values(), behind.parse.title)
-    if about is not None and not ({m.head for m in about.known} & {m.head for m in link.entity.mentions}):
-        if about.kind in ("", link.entity.kind) or not about.sure and about.kind != "person":
-            yield "the noun could as well mean what the text is about"
+    if _is_rather_the_topic(behind, link.entity):
+        yield "the noun could as well mean what the text is about"
     if not link.names:
         yield "the noun goes back to no name"
     same = [
@@ -140,6 +137,14 @@ def _of_nominal(behind: Antecedents, link: Link) -> Iterator[str]:
     ]
     if same:
         yield "something else is called by the same noun"
+
+
+def _is_rather_the_topic(behind: Antecedents, entity: Entity) -> bool:
+    """Is the article about something else of the same kind, or of a kind that nobody knows?"""
+    about = topic.find(behind.named.values(), behind.parse.title)
+    if about is None or {m.head for m in about.known} & {m.head for m in entity.mentions}:
+        return False
+    return about.kind in ("", entity.kind) or not about.sure and about.kind != "person"
 
 
 def _of_person(behind: Antecedents, link: Link) -> Iterator[str]:
@@ -156,7 +161,7 @@ def _of_person(behind: Antecedents, link: Link) -> Iterator[str]:
         yield "another person is the subject of the sentence before"
     if before and subject and mention.role not in ("subject", "poss"):
         yield "two people before, and the pronoun is no subject"
-    if any(m.role == "object" and m.form == "name" and m.gender == mention.gender for m in before):
+    if any(m.role == "object" and m.form == "name" for m in before):
         yield "two people met in the sentence before"
     since = [m for m in others if m.head > last.head]
     if since and last.sentence < mention.sentence - 1:
@@ -195,7 +200,8 @@ def _has_stranger(behind: Antecedents, mention: Mention) -> bool:
 
 
 def _may_name(token: "Token") -> bool:
-    if token.text in _MONTHS or token.ent_type_ in ("GPE", "LOC", "FAC", "NORP", "LANGUAGE") or token.text.endswith("day"):
+    elsewhere = token.ent_type_ in ("GPE", "LOC", "FAC", "NORP", "LANGUAGE")
+    if token.text in _MONTHS or elsewhere or token.text.endswith("day"):
         return False
     return token.dep_ in ("pobj", "nsubj", "nsubjpass", "dobj", "appos", "conj")
 
@@ -269,6 +275,8 @@ def _may_be(behind: Antecedents, mention: Mention, gender: str) -> bool:
         person = mention.kind == "person" or not mention.kind and is_person_like(mention.noun)
         return person and mention.gender in ("", gender, "n") and not telling
     entity = behind.named[mention.head]
+    if len(mention.words) == 2 and first_names().get(mention.words[0]) == gender:
+        return True  # "Mary Lake", whatever a lake is
     person = entity.kind == "person" or behind.parse.words[mention.head].ent_type_ == "PERSON" or not entity.kind
     return person and entity.gender in ("", gender)
 

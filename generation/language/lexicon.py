@@ -67,7 +67,8 @@ NOUN_KINDS: dict[str, frozenset[str]] = {
         "people member official person someone anyone plaintiff defendant petitioner individual veteran farmer user "
         "renegade rebel troop gunman militant terrorist insurgent pirate guerrilla critic scout crowd "
         "police peasant slave "
-        "audience viewer listener reviewer fan parent owner witness juror buyer seller licensee operator teenager adult refugee immigrant prisoner client"
+        "audience viewer listener reviewer fan parent owner witness juror buyer seller licensee operator teenager "
+        "adult refugee immigrant prisoner client"
     ),
 }
 
@@ -96,7 +97,11 @@ SYNONYMS: tuple[frozenset[str], ...] = tuple(
 )  # fmt: skip
 """Nouns that one text uses for one thing."""
 
-PERSON_LIKE = _set("skeptic sceptic cleric mechanic assassin foreman foremen captain clerk cook guard heir martyr mob spy thief twin couple majority staff")
+PERSON_LIKE = _set(
+    "skeptic sceptic cleric mechanic assassin foreman foremen captain clerk cook guard heir martyr mob spy thief twin "
+    "couple majority staff"
+)
+"""Nouns of people, beside those in NOUN_KINDS, that asking needs to know."""
 
 LEADING_NOUNS = _set(
     "storm hurricane cyclone typhoon depression lake river mount operation project reactor ship submarine tropical "
@@ -129,9 +134,9 @@ GENERIC_NAMES = _set(
 """Capitalised words that do not name anything outside their passage when they stand alone."""
 
 UNIQUE_NOUNS = _set(
-    "world country public press sea ocean sky sun moon internet web poor rich north south east west past future century "
-    "market economy government nation president time day night summer winter spring autumn fall morning evening air "
-    "ground earth population ballot senate congress"
+    "world country public press sea ocean sky sun moon internet web poor rich north south east west past future "
+    "century market economy government nation president time day night summer winter spring autumn fall morning "
+    "evening air ground earth population ballot senate congress"
 )
 """Nouns that need nothing beside "the" to be understood."""
 

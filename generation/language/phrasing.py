@@ -241,7 +241,9 @@ class Phrasing:
         question = self.writer.once(" ".join(w for w in words if w) + "?", used).replace(" ,", ",")
         if "—" in question or "--" in question or re.search(r"\w ['’]s\b", question) and "'s" not in question:
             return None
-        if wanted is None and not self._is_answer(answer, asked, used) or not 4 <= len(question.split()) <= MAX_QUESTION:
+        if wanted is None and not self._is_answer(answer, asked, used):
+            return None
+        if not 4 <= len(question.split()) <= MAX_QUESTION:
             return None
         loose = self._loose(asked, used, wanted)
         if any(m.head in self.writer.resolved for m in loose):
@@ -382,8 +384,9 @@ class Phrasing:
 def _is_linking(part: "Token") -> bool:
     """ "in consequence", "at home", "in turn": a phrase that leans on what was told before."""
     inner = object_of(part)
-    bare = inner is not None and not list(inner.children)
-    return bare and part.dep_ == "prep" and (part.lower_, inner.lower_) in LINKING_PHRASES
+    if inner is None or list(inner.children) or part.dep_ != "prep":
+        return False
+    return (part.lower_, inner.lower_) in LINKING_PHRASES
 
 
 def object_of(part: "Token") -> "Token | None":

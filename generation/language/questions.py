@@ -24,9 +24,11 @@ from generation.language.phrasing import Draft, Phrasing, object_of
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
+_TO_PLACES = ("depart", "leave", "reach", "visit", "enter", "hit", "cross", "exit")
 _TIMES = frozenset("year month week day hour minute decade season time".split())
 _MONTHS = "january february march april may june july august september october november december".split()
 _SITES = "hospital center centre prison jail airport station university college school camp palace museum".split()
+_PLURAL_OR_EMPHATIC = ("are", "were", "have", "do", "did", "does")
 _NAMING = "name rename call title dub entitle retitle rebrand award grant appoint elect designate declare".split()
 _COMPLEMENT_PREPOSITIONS = ("into", "from", "with", "for", "to", "against", "about", "upon", "on")
 _ADJECTIVES = frozenset(
@@ -91,7 +93,7 @@ class Asker(Phrasing):
         finite = (*self.clause.auxiliaries, self.clause.finite)[0]
         if head.dep_ == "nsubjpass" and self.clause.verb.lemma_ in LIGHT_VERBS or head.tag_ == "PRP":
             return None
-        if finite.lower_ in ("are", "were", "have", "do", "did", "does") or finite.tag_ == "VBP" or self.clause.verb.lemma_ == "be":
+        if finite.lower_ in _PLURAL_OR_EMPHATIC or finite.tag_ == "VBP" or self.clause.verb.lemma_ == "be":
             return None
         word = self.wh(head, as_agent=True)
         if word is None or any(c.dep_ == "poss" for c in head.children) or not self._is_telling(head):
@@ -124,16 +126,7 @@ class Asker(Phrasing):
             return None
         if any(c.dep_ in ("xcomp", "ccomp", "oprd") for c in self.clause.complements) or verb.lemma_ in CONTROL_VERBS:
             return None
-        if part.pos_ == "PROPN" and verb.lemma_ in (
-            "depart",
-            "leave",
-            "reach",
-            "visit",
-            "enter",
-            "hit",
-            "cross",
-            "exit",
-        ):
+        if part.pos_ == "PROPN" and verb.lemma_ in _TO_PLACES:
             return None
         word = self.wh(part)
         if self._is_idiom(part):
@@ -188,7 +181,9 @@ class Asker(Phrasing):
         mark = _to_of(part)
         if self.clause.verb.lemma_ not in PURPOSE_VERBS or mark is None or part.i < self.clause.verb.i:
             return None
-        if any(c.dep_ in ("nsubj", "mark", "auxpass") for c in part.lefts) or mark.i != part.left_edge.i or part.lemma_ == "be":
+        if any(c.dep_ in ("nsubj", "mark", "auxpass") for c in part.lefts) or part.lemma_ == "be":
+            return None
+        if mark.i != part.left_edge.i:
             return None
         return self.ask("purpose", "Why", part)
 

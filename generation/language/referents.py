@@ -76,7 +76,9 @@ class Referent(Phrasing):
             return None
         tokens = [i for i in nlp.trimmed(self.parse, noun) if self.parse.words[i].lower_ not in ("a", "an")]
         whole = tokens and tokens == list(range(tokens[0], tokens[-1] + 1)) and noun.i in tokens
-        if not whole or len(tokens) > MAX_DESCRIPTION or clauses.leans(self.parse, tokens) or not self._is_whole(tokens):
+        if not whole or len(tokens) > MAX_DESCRIPTION or not self._is_whole(tokens):
+            return None
+        if clauses.leans(self.parse, tokens):
             return None
         loose = any(self.parse.words[i].lower_ in ("the", "this", "that", "whose", "who") for i in tokens)
         listed = any(c.dep_ == "conj" for c in noun.children)
@@ -118,7 +120,9 @@ class Referent(Phrasing):
         subject = nlp.trimmed(self.parse, self.clause.subject)
         if self.clause.subject.pos_ == "PROPN" or any(c.dep_ == "appos" for c in self.clause.subject.children):
             return None
-        if self._is_emphatic() or wanted.role != "poss" or subject[: wanted.end - wanted.start] != list(range(wanted.start, wanted.end)):
+        if self._is_emphatic():
+            return None
+        if wanted.role != "poss" or subject[: wanted.end - wanted.start] != list(range(wanted.start, wanted.end)):
             return None
         rest = [i for i in subject[wanted.end - wanted.start :] if self.parse.words[i].tag_ != "POS"]
         kept = self.kept(self.clause.subject, ())
