@@ -30,7 +30,7 @@ DRAFT = {
 WATCH = """() => {
   window.seen = [];
   const look = () => window.seen.push([document.querySelectorAll('#progress .verdicts > li.yes').length,
-    document.querySelector('#result craqan-passage')?.getBoundingClientRect().top + window.scrollY]);
+    Math.round(document.querySelector('#result craqan-passage')?.getBoundingClientRect().top + window.scrollY)]);
   new MutationObserver(() => document.querySelector('#result craqan-passage') && look())
     .observe(document.body, { childList: true, subtree: true });
 }"""
