@@ -283,7 +283,7 @@ def test_the_space_shows_the_tag_and_runs_from_its_own_files(hub: Hub, first: Pa
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(blob.content)
     readme = (folder / "README.md").read_text(encoding="utf-8")
-    assert "sdk: gradio" in readme and f"- {REPO}" in readme and "configs:" not in readme
+    assert "sdk: gradio" in readme and f"datasets: [{REPO}]" in readme and "configs:" not in readme
     code = "from space.shelf import load_shelf; print(sum(1 for _ in load_shelf().rows))"
     run = subprocess.run([sys.executable, "-c", code], cwd=folder, text=True, capture_output=True)
     assert run.returncode == 0, run.stderr
