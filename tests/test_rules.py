@@ -251,8 +251,8 @@ async def test_the_panel_is_the_papers():
 
 @pytest.mark.skipif(not SHARED.exists(), reason="needs ../shared/data/freshwiki")
 def test_real_paragraphs_never_raise_and_keep_their_offsets():
-    for path in sorted(SHARED.glob("*.md"))[:6]:
-        for block in path.read_text(encoding="utf-8").split("\n\n")[:12]:
+    for path in sorted(SHARED.glob("*.md"))[:4]:
+        for block in path.read_text(encoding="utf-8").split("\n\n")[:8]:
             section = passage(*(s + "." for s in block.split(". ") if s.strip()))
             for scored in rules.candidates(section):
                 for reference in scored.candidate.coreferences:
@@ -303,3 +303,46 @@ async def test_nearly_is_never_left_out():
     )
     asked = [s.candidate.question for s in rules.candidates(section) if "budget" in s.candidate.question]
     assert all("nearly" in question for question in asked)
+
+
+# what the title tells
+
+
+def titled(title: str, *sentences: str) -> Section:
+    return dataclasses.replace(passage(*sentences), article_title=title)
+
+
+FILM = (
+    "Silent Harvest premiered in Lisbon on May 3, 2019.",
+    "Critics wrote about the light and the long silences.",
+    "The film earned $9 million in Portugal.",
+)
+
+
+async def test_the_title_says_what_the_film_is():
+    questions = {s.candidate.question for s in rules.candidates(titled("Silent Harvest", *FILM))}
+    assert "How much did Silent Harvest earn in Portugal?" in questions
+    assert not any("Silent Harvest" in s.candidate.question for s in rules.candidates(titled("Portugal", *FILM)))
+
+
+async def test_a_title_in_brackets_and_with_a_colon_is_one_name():
+    text = ("Silent Harvest: The Last Mile opened in Lisbon in 2019.", "The film earned $9 million in Portugal.")
+    found = rules.candidates(titled("Silent Harvest: The Last Mile (film)", *text))
+    assert any(s.candidate.coreferences[0].antecedent.text == "Silent Harvest: The Last Mile" for s in found)
+
+
+async def test_who_somebody_is_makes_a_question_mean_one_person():
+    section = passage(
+        "Julius Lind, a physicist born in Lemberg, moved to Canada in 1925.",
+        "He filed a patent in Ottawa before the decade was over.",
+    )
+    found = {s.candidate.question: s.candidate.required_sentence_indices for s in rules.candidates(section)}
+    assert found.get("Which physicist born in Lemberg filed a patent in Ottawa?") == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["He found a post in a country school.", "He was made an earl.", "He sat on a council of elders."]
+)
+async def test_what_could_be_true_of_many_is_never_offered(sentence):
+    section = passage("Julius Lind moved to Canada in 1925.", sentence)
+    assert not [s for s in rules.RuleGenerator().candidates(section) if s.candidate.answer == "Julius Lind"]

@@ -21,6 +21,7 @@ from generation.records import Coreference
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
+_SMALL_WORDS = ("the", "and", "for", "from", "with")
 MAX_TRIES = 60
 """Sets of sentences that are resolved again for one question."""
 
@@ -79,9 +80,8 @@ class Antecedents:
 
     def _is_named_in(self, sentence: int, link: Link) -> bool:
         """Does the sentence itself hold a telling word of the entity's names?"""
-        telling = {
-            w for n in link.entity.names for w in n.words if w not in GENERIC_NAMES and not noun_kind(w) and len(w) > 2
-        }
+        words = {w for n in link.entity.names for w in n.words if len(w) > 2 and w not in _SMALL_WORDS}
+        telling = {w for w in words if w not in GENERIC_NAMES and not noun_kind(w)}
         return any(t.lower_ in telling and t.text[:1].isupper() for t in self.parse.tokens(sentence))
 
     # names

@@ -57,7 +57,8 @@ def find(entities: "Iterable[Entity]", title: str) -> "Entity | None":
 @lru_cache(maxsize=64)
 def spans(parse: "Parse") -> dict[int, tuple[int, int]]:
     """Where the passage writes its title: each token in it to the range (start, end), of names of several words."""
-    return {i: span for name in names(parse.title) for span in _spans(parse, name.split()) for i in range(*span)}
+    known = reversed(names(parse.title))  # the whole title last, so that it wins over its parts
+    return {i: span for name in known for span in _spans(parse, name.split()) for i in range(*span)}
 
 
 def _spans(parse: "Parse", words: list[str]) -> Iterator[tuple[int, int]]:
