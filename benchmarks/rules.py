@@ -32,7 +32,9 @@ from generation.records import Section
 READING = Path(__file__).parent / "rules_reading"
 CANDIDATES, VERDICTS, COVERAGE = READING / "candidates.jsonl", READING / "verdicts.jsonl", READING / "coverage.json"
 EXAMPLES = Path(__file__).parents[1] / "docs" / "embedded_default.md"
-THRESHOLDS = (0.3, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8)
+THRESHOLDS = (0.3, 0.5, 0.6, 0.65, 0.7, 0.72, 0.75, 0.8)
+FIRST_DEFAULT = 0.7
+"""The default confidence when the first reading was made."""
 TRIED = 6
 WANTED = 100
 Row = dict[str, Any]
@@ -152,7 +154,7 @@ def read_rows(path: Path) -> list[Row]:
     return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
-def precision(candidates: Sequence[Row], verdicts: Sequence[Row]) -> Iterator[str]:
+def precision(candidates: Sequence[Row], verdicts: Sequence[Row], default: float) -> Iterator[str]:
     """Shares of candidates that each reader, and both, would sign: by confidence, source, kind, target and length."""
     said: dict[int, dict[str, bool]] = {}
     for v in verdicts:
@@ -162,8 +164,8 @@ def precision(candidates: Sequence[Row], verdicts: Sequence[Row]) -> Iterator[st
         yield _shares(
             f"confidence >= {threshold}", [c for c in candidates if c["confidence"] >= threshold], said, readers
         )
-    sure = [c for c in candidates if c["confidence"] >= rules.MIN_CONFIDENCE]
-    yield f"  at the default confidence of {rules.MIN_CONFIDENCE}:"
+    sure = [c for c in candidates if c["confidence"] >= default]
+    yield f"  at the default confidence of {default}:"
     for key in ("source", "kind", "target"):
         for value in sorted({c[key] for c in sure}):
             yield _shares(f"{key} {value}", [c for c in sure if c[key] == value], said, readers)
@@ -184,15 +186,11 @@ def _shares(label: str, rows: Sequence[Row], said: dict[int, dict[str, bool]], r
 
 
 def examples(candidates: Sequence[Row], verdicts: Sequence[Row], wanted: int = 20) -> Iterator[str]:
-    """The page of good and bad examples, in the order of the record; bad is what a reader refused."""
+    """Good and bad examples in the order of the record; bad is what a reader refused."""
     refused: dict[int, Row] = {}
     for v in verdicts:
         if not v["is_quality"]:
             refused.setdefault(v["id"], v)
-    yield "# The embedded default: twenty good pairs, twenty bad ones\n"
-    yield "Written by `python -m benchmarks.rules --examples` from the stored reading of candidates on held-out texts"
-    yield "(`benchmarks/rules_reading`). Good means that all readers signed the pair, bad that one refused it. Words"
-    yield "are those of FreshWiki (Wikipedia, CC BY-SA 4.0), Quoref (CC BY 4.0) or our own articles; numbers: indices."
     for title, rows in (
         ("Good", [c for c in candidates if c["id"] not in refused]),
         ("Bad", [c for c in candidates if c["id"] in refused]),
@@ -212,7 +210,7 @@ def tables() -> Iterator[str]:
     yield "Coverage of the held-out half, at most one candidate a section:"
     yield from coverage_table(json.loads(COVERAGE.read_text(encoding="utf-8")))
     yield f"Precision of {len(candidates)} held-out candidates:"
-    yield from precision(candidates, verdicts) if verdicts else ["  not read yet"]
+    yield from precision(candidates, verdicts, FIRST_DEFAULT) if verdicts else ["  not read yet"]
     for number in rules_rounds.ROUNDS:
         yield from rules_rounds.table(number)
 
@@ -252,7 +250,7 @@ def main() -> None:
         print(*asyncio.run(measure(options.input or ())), sep="\n")
     elif options.examples:
         EXAMPLES.parent.mkdir(exist_ok=True)
-        write_lines(EXAMPLES, examples(read_rows(CANDIDATES), read_rows(VERDICTS)))
+        write_lines(EXAMPLES, rules_rounds.page())
     else:
         print(*tables(), sep="\n")
 

@@ -13,6 +13,8 @@ from generation.errors import UsageError
 from generation.records import PROBLEM_CODES
 
 ROUNDS = (2, 3)
+DEFAULTS = {2: 0.72, 3: 0.6}
+"""The default confidence when a round was read."""
 SOURCES = ("legal", "freshwiki", "quoref", "qed", "hotpotqa")
 NEEDED = ("id", "reader", "is_quality", "problems", "is_grammatical", "reason")
 
@@ -70,10 +72,27 @@ def _checked(verdict: dict, known: set[int], where: str) -> None:
         raise UsageError(f"{where}: {', '.join(sorted(unknown))} is no problem code.")
 
 
+def page() -> Iterator[str]:
+    """docs/embedded_default.md: the tables of all rounds, and examples from the latest that was read."""
+    yield "# The embedded default: what readers said of its pairs\n"
+    yield "Written by `python -m benchmarks.rules --examples` from the stored readings (`benchmarks/rules_reading`). Each"
+    yield "round is of the rules as they then were, with their confidences, on texts that nobody had tuned them on.\n"
+    yield "```"
+    yield from rules.tables()
+    yield "```\n"
+    read = [n for n in ROUNDS if verdicts_of(n).exists()]
+    candidates, verdicts = rules.read_rows(candidates_of(read[-1])), rules.read_rows(verdicts_of(read[-1]))
+    judged = {v["id"] for v in verdicts}
+    yield f"Twenty good pairs and twenty bad ones of round {read[-1]}. Good means that all readers signed the pair, bad that"
+    yield "one refused it. Words are those of our own articles, of Wikipedia (FreshWiki, QED and HotpotQA, CC BY-SA) or of"
+    yield "Quoref (CC BY 4.0); numbers are indices of the required sentences."
+    yield from rules.examples([c for c in candidates if c["id"] in judged], verdicts)
+
+
 def table(number: int) -> Iterator[str]:
     """Coverage, where it was measured, and precision of one round."""
     candidates, verdicts = rules.read_rows(candidates_of(number)), rules.read_rows(verdicts_of(number))
     yield f"Round {number}: {len(candidates)} candidates."
     if coverage_of(number).exists():
         yield from rules.coverage_table(json.loads(coverage_of(number).read_text(encoding="utf-8")))
-    yield from rules.precision(candidates, verdicts) if verdicts else ["  not read yet"]
+    yield from rules.precision(candidates, verdicts, DEFAULTS[number]) if verdicts else ["  not read yet"]
