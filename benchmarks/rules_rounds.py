@@ -75,17 +75,17 @@ def _checked(verdict: dict, known: set[int], where: str) -> None:
 def page() -> Iterator[str]:
     """docs/embedded_default.md: the tables of all rounds, and examples from the latest that was read."""
     yield "# The embedded default: what readers said of its pairs\n"
-    yield "Written by `python -m benchmarks.rules --examples` from the stored readings (`benchmarks/rules_reading`). Each"
-    yield "round is of the rules as they then were, with their confidences, on texts that nobody had tuned them on.\n"
+    yield "Written by `python -m benchmarks.rules --examples` from the stored readings (`benchmarks/rules_reading`)."
+    yield "Each round is of the rules as they then were, with their confidences, on texts that nobody had tuned them on.\n"
     yield "```"
     yield from rules.tables()
     yield "```\n"
     read = [n for n in ROUNDS if verdicts_of(n).exists()]
     candidates, verdicts = rules.read_rows(candidates_of(read[-1])), rules.read_rows(verdicts_of(read[-1]))
     judged = {v["id"] for v in verdicts}
-    yield f"Twenty good pairs and twenty bad ones of round {read[-1]}. Good means that all readers signed the pair, bad that"
-    yield "one refused it. Words are those of our own articles, of Wikipedia (FreshWiki, QED and HotpotQA, CC BY-SA) or of"
-    yield "Quoref (CC BY 4.0); numbers are indices of the required sentences."
+    yield f"Twenty good pairs and twenty bad ones of round {read[-1]}. Good means that all readers signed the pair, bad"
+    yield "that one refused it. Words are those of our own articles, of Wikipedia (FreshWiki, QED and HotpotQA,"
+    yield "CC BY-SA) or of Quoref (CC BY 4.0); numbers are indices of the required sentences."
     yield from rules.examples([c for c in candidates if c["id"] in judged], verdicts)
 
 
