@@ -76,7 +76,7 @@ def page() -> Iterator[str]:
     """docs/embedded_default.md: the tables of all rounds, and examples from the latest that was read."""
     yield "# The embedded default: what readers said of its pairs\n"
     yield "Written by `python -m benchmarks.rules --examples` from the stored readings (`benchmarks/rules_reading`)."
-    yield "Each round is of the rules as they then were, with their confidences, on texts that nobody had tuned them on.\n"
+    yield "Each round is of the rules as they then were, with their confidences, on texts not tuned on.\n"
     yield "```"
     yield from rules.tables()
     yield "```\n"
