@@ -1,23 +1,27 @@
 """What are the judges without a model worth? python -m benchmarks.audit [--all]
 
-The good pairs of benchmarks/checks_pairs.py and PER_PAIR corruptions of each, drawn by seed from those that still have
-the shape of a pair; the half that the checks were not tuned on, unless --all is given. `craqan audit --corruptions`
-measures on the same.
+PER_HALF good pairs of benchmarks/checks_pairs.py from each half and PER_PAIR corruptions of each that still have the
+shape of a pair, all drawn by seed; of the half alone that the checks were not tuned on, unless --all is given. A
+passage is in one half only. `craqan audit --corruptions` measures on the same.
 """
 
 import argparse
 import json
 import random
+from collections.abc import Sequence
 
 from rich.console import Console
 
+from benchmarks.checks import HALVES
 from benchmarks.checks_corruptions import corrupt, line_of
-from benchmarks.checks_pairs import load
+from benchmarks.checks_pairs import Pair, load
 from generation.audit import Case
 from generation.auditing.cases import case_of
 from generation.checking.rows import RowError, read_pair
 from generation.proving.rows import Given
 
+PER_HALF = 150
+"""Good pairs; all of them would take the reviewers and the proof by rules a quarter of an hour."""
 PER_PAIR = 5
 SEED = 20231127
 
@@ -25,14 +29,22 @@ SEED = 20231127
 def corrupted(held_out: bool = True) -> list[Case]:
     """The cases: good pairs, and bad ones with the code of what was done to them."""
     cases: list[Case | None] = []
-    for pair in load():
-        if held_out and pair.half != "held out":
-            continue
+    for pair in drawn(("held out",) if held_out else HALVES):
         cases.append(_case(line_of(pair), len(cases), False))
         spoilt = [c for c in corrupt(pair) if c.reason != "formatting"]
         for corruption in random.Random(f"{SEED}{pair.id}").sample(spoilt, min(PER_PAIR, len(spoilt))):
             cases.append(_case(corruption.line, len(cases), True, corruption.reason))
     return [case for case in cases if case is not None]
+
+
+def drawn(halves: Sequence[str]) -> list[Pair]:
+    """PER_HALF good pairs of each of the `halves`, or all where there are fewer; the same ones each time."""
+    pairs = sorted(load(), key=lambda pair: pair.id)
+    found = []
+    for half in halves:
+        here = [pair for pair in pairs if pair.half == half]
+        found += random.Random(f"{SEED}{half}").sample(here, min(PER_HALF, len(here)))
+    return found
 
 
 def _case(line: str, index: int, bad: bool, *problems: str) -> Case | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.checks_corruptions import COUNTS, corrupt, line_of
-from benchmarks.checks_pairs import Pair, load
+from benchmarks.checks_pairs import Pair, load, taken
 from generation import checks
 from generation.checking.case import Problem
 from generation.checking.rows import check_file, check_line
@@ -115,6 +115,19 @@ def good_table(tallies: dict[str, Tally]) -> list[str]:
     return lines
 
 
+def unselected(pairs: Sequence[Pair]) -> str:
+    """How many of `pairs`, which passed no check to be among them, the checks reject.
+
+    The released pairs passed the checks before they were released, so that `good_table` flatters the checks there.
+    """
+    told = []
+    for half in HALVES:
+        here = [pair for pair in pairs if pair.half == half]
+        bad = sum(bool(_certain(line_of(pair))) for pair in here)
+        told.append(f"{half} {bad} of {len(here)} ({_share(bad, len(here))})")
+    return f"Of {len(pairs)} candidates of data/ that all readers took, the checks reject: {', '.join(told)}."
+
+
 def corruption_table(tallies: dict[str, Tally]) -> list[str]:
     """Recall by reason, with its kinds below it."""
     head = ["corruption", "weight", *(f"{h}: {x}" for h in tallies for x in ("n", "caught", "code"))]
@@ -196,7 +209,7 @@ def main() -> None:
     print(f"{len(pairs)} good pairs ({', '.join(f'{n} {s}' for s, n in sources.items())}), {made} corruptions.")
     for table in (good_table, corruption_table, check_table):
         print("", *table(tallies), sep="\n")
-    print("", *timing(pairs), sep="\n")
+    print("", unselected(taken()), "", *timing(pairs), sep="\n")
     if options.misses:
         print("", *tallies["tuned"].misses[:MAX_MISSES], sep="\n")
 

@@ -48,12 +48,24 @@ def load() -> list[Pair]:
     return [*_released(), *_own(), *_borrowed()]
 
 
+def taken() -> list[Pair]:
+    """The released pairs, and the candidates that all their readers took and that checks or proof alone turned down."""
+    kept = [_pair(row, "turned down") for row in _rows("rejected") if set(row["rejected_by"]) <= {"checks", "proof"}]
+    return [*_released(), *kept]
+
+
 def _released() -> Iterator[Pair]:
-    for path in sorted((ROOT / "data" / "default").glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            sentences = tuple(s["text"] for s in row["sentences"])
-            yield Pair(row["id"], "released", row["section_id"], sentences, candidate_from_dict(row))
+    return (_pair(row, "released") for row in _rows("default"))
+
+
+def _rows(config: str) -> Iterator[dict[str, Any]]:
+    for path in sorted((ROOT / "data" / config).glob("*.jsonl")):
+        yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
+
+
+def _pair(row: Mapping[str, Any], source: str) -> Pair:
+    sentences = tuple(s["text"] for s in row["sentences"])
+    return Pair(row["id"], source, row["section_id"], sentences, candidate_from_dict(row))
 
 
 def _own() -> Iterator[Pair]:

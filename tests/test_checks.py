@@ -184,7 +184,24 @@ STANDS_ALONE = [
     "How many words are in the sentence of Section 230 that judges quote?",
     "In what article of the constitution is that rule about ships?",
     "Which former pilot runs the museum?",
+    "How many of the cases that she argued before the court did Lenora Tarrow win?",
 ]
+
+
+@pytest.mark.parametrize("question", ["What of the things that she found did the museum keep?", "What did she find?"])
+def test_a_pronoun_whose_name_never_comes_does_not_stand_alone(question):
+    found = checks.run(candidate_of(question, "x", (0, 1), ()), MUSEUM)
+    assert "question_stands_alone" in {p.check for p in found}
+
+
+@pytest.mark.parametrize(("answer", "cut"), [("Pouilly-le-Fort", False), ("half of the old", True)])
+def test_a_name_joined_by_hyphens_ends_where_it_ends(answer, cut):
+    sentences = (
+        "Harald Finch was a farmer.",
+        "At his farm in Pouilly-le-Fort half of the old sheep were counted in May.",
+    )
+    found = checks.run(candidate_of("What was there at the farm of Harald Finch?", answer, (0, 1), ()), sentences)
+    assert ("answer_whole" in {p.check for p in found}) == cut
 
 
 @pytest.mark.parametrize("question", STANDS_ALONE)

@@ -68,6 +68,8 @@ def answer_whole(case: Case) -> Iterator[Problem]:
     following = last.nbor() if last is not None and last.i + 1 < len(last.doc) else None
     if last is None or following is None or following.is_punct or following.is_sent_start:
         return
+    if _ends_joined_name(last):
+        return
     opening = map(terms.stem, terms.words(case.candidate.question)[:OPENING])
     if last.head.i > last.i and terms.stem(last.head.lower_) in opening:
         return  # "What kind of action ...?" may be answered by "merely unwise" alone
@@ -87,6 +89,13 @@ def _last_token(case: Case) -> "Token | None":
         if at >= 0 and answer:
             return next((t for t in case.parse.tokens(index) if case.parse.where[t.i][2] == at + len(answer)), None)
     return None
+
+
+def _ends_joined_name(last: "Token") -> bool:
+    """ "Fort" of "Pouilly-le-Fort half of the sheep": nothing that follows a space belongs to such a name."""
+    before = last.nbor(-1) if last.i else None
+    joined = before is not None and before.text in ("-", "–") and not before.whitespace_
+    return joined and last.text[0].isupper() and bool(last.whitespace_) and not last.nbor().text[0].isupper()
 
 
 _MEASURES = ("DATE", "TIME", "MONEY", "PERCENT", "QUANTITY", "CARDINAL")

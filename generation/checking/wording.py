@@ -106,6 +106,8 @@ def _is_loose(question: str, found: re.Match[str]) -> bool:
     pronoun, before, after = found[0].lower(), question[: found.start()], question[found.end() :]
     if pronoun == "it" and _is_expletive(before, after):
         return False
+    if _is_named_later(pronoun, before, after):
+        return False
     if _is_first_subject(pronoun, before):
         return True
     if pronoun in ("it", "its", "itself"):
@@ -117,6 +119,13 @@ def _is_loose(question: str, found: re.Match[str]) -> bool:
 
 
 _NO_PLURALS = frozenset("is was does has as his its this whose us".split())
+
+
+def _is_named_later(pronoun: str, before: str, after: str) -> bool:
+    """ "Of the cases that he argued, how many did Thurgood Marshall win?": the person is the main clause's subject."""
+    if pronoun not in ("he", "she") or not re.search(r"\w\s+(?:that|which|whom)\s+$", before):
+        return False
+    return bool(re.search(rf"\b(?i:{_AUX})\s+[A-Z][\w.'’-]*\s+[A-Z]", after))
 
 
 def _is_first_subject(pronoun: str, before: str) -> bool:
