@@ -16,13 +16,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from craqan import DataError
 from generation import __version__
+from generation.errors import CraqanError
 from generation.review import keeping
-from space import api, browse, evaluate, generate, theme
+from space import api, browse, evaluate, generate, hosting, theme
 from space import review as people
 from space.bodies import SmallBodies
 from space.cutting import Bench
-from space.shelf import Shelf, load_shelf
+from space.shelf import DATA, Shelf, load_shelf
 
 MASTHEAD = """<header class="masthead"><h1>CRaQAn</h1>
 <p>Questions that no single sentence answers: each needs two or three, tied together by a word such as “it” or
@@ -99,10 +101,21 @@ async def _health(request: Request) -> JSONResponse:
 
 
 def main() -> None:
-    """The page as a Space runs it, with the review that the environment names, if it does."""
+    """The page as a Space runs it, with the review that the environment names, if it does.
+
+    What keeps it from starting is said in one sentence on stderr, with exit status 2.
+    """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # a Space that is stopped still sends its last votes
-    review, keep_review = keeping.from_environment()
-    launch(build_demo(review=review, keep_review=keep_review))
+    try:
+        hosting.check_environment()
+        review, keep_review = keeping.from_environment()
+        shelf = load_shelf()
+        if not shelf.rows:
+            print(f"There are no rows in {DATA}: Browse and Evaluate are empty.", file=sys.stderr)
+        launch(build_demo(shelf, review, keep_review))
+    except (CraqanError, DataError, OSError) as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
 
 
 if __name__ == "__main__":

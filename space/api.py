@@ -1,6 +1,7 @@
 """The page's functions for programs: named endpoints with types and descriptions, and the same limits."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -9,7 +10,8 @@ import gradio as gr
 from generation import checks
 from generation.checking.rows import read_pair
 from generation.errors import CraqanError, UsageError
-from space import generate, limits, making, rates
+from generation.records import Section
+from space import editing, generate, limits, making, rates
 from space.cutting import Bench, Compared
 from space.shelf import Filters, Shelf
 
@@ -187,15 +189,16 @@ def _build_generation() -> None:
             raise gr.Error(str(error)) from error
 
     async def generate_pair(
-        text: str,
+        text: str = "",
         section: int = making.EACH,
         base_url: str = "",
         model: str = "",
         api_key: str = "",
         unsure: bool = False,
+        sentences: list[str] | None = None,
         request: gr.Request | None = None,
     ) -> dict[str, Any]:
-        """Make one question-answer pair that needs coreference resolution from a text.
+        """Make one question-answer pair that needs coreference resolution from a text, or from sentences.
 
         Without a model's name the built-in rules make it. The text and the key are used for this call only.
 
@@ -206,6 +209,7 @@ def _build_generation() -> None:
             model: the model's name on that server; empty means the built-in rules.
             api_key: the key for that server.
             unsure: let drafts through that the built-in rules are less sure of; `reason` then says so.
+            sentences: one passage in place of the text, split as you want it; 3 to 60 of them.
 
         Returns:
             The last section's outcome: `status` (accepted, rejected or failed), the dataset's columns where there is a
@@ -213,8 +217,7 @@ def _build_generation() -> None:
         """
         try:
             rates.RUNS.admit(rates.visitor(request))
-            sections = await making.split(text)
-            chosen = making.choose(sections, section)
+            chosen = await _passages(text, section, sentences)
             who = generate.MODEL if model or base_url else generate.RULES
             async with generate.maker_for(who, base_url, model, api_key, unsure) as maker:
                 stories = [s async for s in making.make(chosen, maker)][-1]
@@ -222,6 +225,13 @@ def _build_generation() -> None:
                 return maker.row(outcome) if outcome else {}
         except CraqanError as error:
             raise gr.Error(str(error)) from error
+
+    async def _passages(text: str, section: int, sentences: list[str] | None) -> Sequence[Section]:
+        if not sentences:
+            return making.choose(await making.split(text), section)
+        if text.strip():
+            raise UsageError("Give a text or its sentences, not both.")
+        return [await making.aside(editing.given, sentences)]
 
     gr.api(list_sections, api_name="list_sections", concurrency_limit=2)
     gr.api(

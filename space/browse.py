@@ -31,7 +31,7 @@ ON_CLICK = """element.addEventListener('click', async (event) => {
     const address = new URL(window.location.href);  // that can be sent to somebody
     address.searchParams.set('id', button.dataset.id);
     window.history.replaceState(window.history.state, '', address);
-  } else trigger('change', { page: Number(button.dataset.page) });
+  } else trigger('input', { page: Number(button.dataset.page) });
 });"""
 
 
@@ -63,7 +63,7 @@ def build(shelf: Shelf) -> None:
         with gr.Column(scale=2, min_width=280):
             rows = _html(listed(shelf, Filters(), open_id=first), "list-pane")
         with gr.Column(scale=3, min_width=280):
-            row = _html(opened(shelf.get(first), shelf.provenance.get(first)) if first else "", "row")
+            row = _html(_opened(shelf, first) if first else "", "row")
     with gr.Accordion("The set in figures", open=False, elem_classes="more"):
         gr.HTML(charts.charts(shelf), apply_default_css=False)
 
@@ -74,27 +74,36 @@ def build(shelf: Shelf) -> None:
         return listed(shelf, _filters(*values), event.page, open_id)
 
     def choose(event: gr.EventData) -> tuple[str, str]:
-        return event.id, opened(shelf.get(event.id), shelf.provenance.get(event.id))
+        return event.id, _opened(shelf, event.id)
 
     def arrive(request: gr.Request) -> tuple[Any, ...]:
-        """Open the row that the address names; an address that names none opens the first."""
+        """Open the row that the address names, and the list where it stands; one that names none opens the first."""
         id = request.query_params.get("id", "")
         if id == first or id not in shelf.by_id:
-            return gr.skip(), gr.skip(), gr.skip()
-        found = opened(shelf.get(id), shelf.provenance.get(id))
-        at = next((n for n, row in enumerate(shelf.rows) if row["id"] == id), None)
-        shown = gr.skip() if at is None else listed(shelf, Filters(), at // PAGE + 1, id)
-        return id, found, shown
+            return (gr.skip(),) * 4
+        config = "rejected" if "rejected_by" in shelf.get(id) else "default"
+        at = next(n for n, row in enumerate(shelf.of(config)) if row["id"] == id)
+        return id, _opened(shelf, id), listed(shelf, Filters(config=config), at // PAGE + 1, id), config
 
     quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-    gr.on([i.change for i in inputs], show, [open_id, *inputs], rows, trigger_mode="always_last", **quiet)
-    rows.change(turn, [open_id, *inputs], rows, **quiet)
+    # `arrive` sets the last one and the list: that `change` would turn the list back to page 1.
+    events = [*(i.change for i in inputs[:-1]), inputs[-1].input]
+    gr.on(events, show, [open_id, *inputs], rows, trigger_mode="always_last", **quiet)
+    rows.input(turn, [open_id, *inputs], rows, **quiet)
     chosen = rows.select(choose, None, [open_id, row], **quiet)
     chosen.then(None, None, None, js=show_on_narrow("row"), **quiet)
-    clear.click(None, None, inputs, js=f"() => {json.dumps(_EMPTY)}", **quiet)  # at once, in the browser
-    gr.on(None, arrive, None, [open_id, row, rows], **quiet)  # when the page is opened
+    emptied = clear.click(None, None, inputs, js=f"() => {json.dumps(_EMPTY)}", **quiet)  # at once, in the browser
+    emptied.then(show, [open_id, *inputs], rows, **quiet)
+    arrived = gr.on(None, arrive, None, [open_id, row, rows, inputs[-1]], **quiet)  # when the page is opened
+    arrived.then(None, None, None, js=f"() => location.search.includes('id=') && ({show_on_narrow('row')})()", **quiet)
 
 
+SETS = {
+    "default": "Accepted",
+    "random": "Accepted, split at random",
+    "domain": "Accepted, split by domain",
+    "rejected": "Rejected",
+}
 _EMPTY = ("", "", "", 0, "", 0, 0, "", "", "", "default")
 
 
@@ -112,15 +121,19 @@ def _filter_inputs(shelf: Shelf) -> list[Any]:
 
 def _more_inputs(shelf: Shelf) -> list[Any]:
     distances = sorted({row["distance"] for row in shelf.rows})
-    sets = [("Accepted", "default"), ("Rejected", "rejected")]
+    sets = [(words, config) for config, words in SETS.items() if config == "default" or shelf.of(config)]
     return [
         gr.Dropdown([("any", 0), *_numbers(distances)], value=0, label="Distance from", min_width=110, scale=1),
         gr.Dropdown([("any", 0), *_numbers(distances)], value=0, label="Distance to", min_width=110, scale=1),
         gr.Dropdown(_choices("All domains", shelf.domains), value="", label="Domain", min_width=130, scale=1),
         gr.Dropdown(_choices("Any", QUESTION_WORDS), value="", label="Question word", min_width=130, scale=1),
         gr.Dropdown(_choices("All", shelf.splits), value="", label="Split", min_width=110, scale=1),
-        gr.Dropdown(sets, value="default", label="Pairs", min_width=120, scale=1),
+        gr.Dropdown(sets, value="default", label="Pairs", min_width=120, scale=2),
     ]
+
+
+def _opened(shelf: Shelf, id: str) -> str:
+    return opened(shelf.get(id), shelf.provenance.get(id), shelf.splits_of(id))
 
 
 def _numbers(values: Sequence[int]) -> list[tuple[str, int]]:

@@ -12,7 +12,7 @@ from typing import Any
 from generation.articles.prose import clean_characters
 from generation.errors import InputError
 from generation.records import Section, Sentence, digest
-from space.limits import MAX_CHARACTERS, MAX_SENTENCES, MIN_SENTENCES
+from space.limits import MAX_CHARACTERS, MAX_SENTENCES, MIN_SENTENCES, check_text
 from space.passage import escape, is_plain, opens_paragraph
 
 ON_LOAD = "window.craqanSentences(element)"
@@ -67,6 +67,17 @@ def edited(chosen: Sequence[Section], text: str, sent: str) -> list[Section]:
     if sum(len(s.text) for s in kept) > MAX_CHARACTERS:
         raise InputError(f"The changed sentences have more than {MAX_CHARACTERS:,} characters: leave some out.")
     return kept
+
+
+def given(sentences: Sequence[str]) -> Section:
+    """A section of sentences that somebody split already. Raises InputError for those that no question is made from."""
+    if not isinstance(sentences, list) or not all(isinstance(text, str) for text in sentences):
+        raise InputError("Give the passage as a list of sentences.")
+    text = check_text(" ".join(sentences))
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(f"The sentences have {len(text):,} characters and the limit is {MAX_CHARACTERS:,}.")
+    bare = Section("pasted-text/0", "pasted-text", "Pasted text", (), "", 0, 0)
+    return _changed(bare, [[sentence, False] for sentence in sentences])
 
 
 def _section(section: Section, is_named: bool) -> str:
@@ -143,5 +154,5 @@ def _rebuilt(section: Section, pieces: Pieces) -> Section:
         start=0,
         end=len(text),
         sentences=tuple(sentences),
-        segmenter=f"{section.segmenter}, edited by hand",
+        segmenter=f"{section.segmenter}, edited by hand" if section.segmenter else "given by hand",
     )

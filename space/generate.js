@@ -14,18 +14,31 @@ window.craqanEdits = () => {
 
 window.craqanSentences = (root) => {
   const grows = CSS.supports("field-sizing", "content");
-  const before = new WeakMap();  // an editor -> its sentences before the first change
+  const left = new Map();  // a section -> its rows as they were left, for as long as the text is the same
+  let before = "";  // the sentences as they were split
   let field = null;  // the sentence that the tools act on
+  let text = "", shown = "";  // the digest of the text, and which sections of it are shown
 
-  let touched = null;  // the editor that was last worked in
-  const key = (editor) => [editor.dataset.of, ...[...editor.querySelectorAll("ol")].map((list) => list.dataset.section)].join();
+  function remember(list) {
+    left.set(list.dataset.section, [...list.children].map((item) => ({
+      words: area(item).value, used: item.querySelector("input").checked, opens: "opens" in item.dataset,
+    })));
+  }
 
-  // The same sentences came once more, as they do when the text was set twice: what was done to them stays.
-  function keep(editor) {
-    const list = editor.querySelector(".edited");
-    before.set(editor, list.innerHTML);
-    list.replaceChildren(...touched.querySelector(".edited").childNodes);
-    touched = editor;
+  // What was done to a section's sentences stays while another section is looked at.
+  function recall(list) {
+    const rows = left.get(list.dataset.section);
+    if (!rows) return;
+    const model = list.firstElementChild;
+    list.replaceChildren(...rows.map(({ words, used, opens }) => {
+      const item = model.cloneNode(true);
+      area(item).value = words;
+      item.querySelector("input").checked = used;
+      item.toggleAttribute("data-opens", opens);
+      return item;
+    }));
+    renumber(list);
+    list.querySelectorAll("textarea").forEach(fit);
   }
 
   const row = (area) => area.closest("li");
@@ -74,6 +87,7 @@ window.craqanSentences = (root) => {
     area(next).value = rest;
     item.after(next);
     renumber(item.parentElement);
+    remember(item.parentElement);
     [text, area(next)].forEach(fit);
     select(area(next), 0);
     say(`Split: the rest is sentence ${number(next)}.`);
@@ -85,37 +99,49 @@ window.craqanSentences = (root) => {
     text.value = `${text.value.trim()} ${area(other).value.trim()}`.trim();
     other.remove();
     renumber(row(text).parentElement);
+    remember(row(text).parentElement);
     fit(text);
     select(text, at);
     say(`Joined to sentence ${number(row(text))}.`);
   }
 
   function reset(editor) {
-    editor.querySelector(".edited").innerHTML = before.get(editor);
+    editor.querySelector(".edited").innerHTML = before;
+    for (const list of editor.querySelectorAll("ol")) left.delete(list.dataset.section);
     field = null;
     tools();
     say("The sentences are as they were split.");
   }
 
   // Sentences that arrive when a run is under way already stay closed, and take no more room than was kept for them.
+  // gradio changes the fields in place, where what was typed would stay.
   new MutationObserver(() => {
-    const editor = root.querySelector(".editor");
-    if (!editor || editor === touched) return;
-    if (!document.querySelector("#stop").disabled) editor.removeAttribute("open");
-    if (touched && key(touched) === key(editor)) keep(editor);
+    if (!document.querySelector("#text textarea").value) left.clear();
+    const editor = root.querySelector(".editor"), lists = editor ? [...editor.querySelectorAll("ol")] : [];
+    const now = editor ? [editor.dataset.of, ...lists.map((list) => list.dataset.section)].join() : "";
+    if (now === shown) return;
+    shown = now;
     field = null;
-  }).observe(root, { childList: true });
+    if (!editor) return;
+    if (editor.dataset.of !== text) left.clear();
+    text = editor.dataset.of;
+    if (!document.querySelector("#stop").disabled) editor.removeAttribute("open");
+    editor.querySelectorAll("textarea").forEach((area) => { area.value = area.defaultValue; });
+    editor.querySelectorAll("input").forEach((box) => { box.checked = box.defaultChecked; });
+    before = editor.querySelector(".edited").innerHTML;
+    lists.forEach(recall);
+    if (left.size) tools();
+  }).observe(root, { childList: true, subtree: true, attributeFilter: ["data-of", "data-section"] });
 
   root.addEventListener("focusin", ({ target }) => {
     const editor = target.closest(".editor");
-    if (editor && !before.has(editor)) before.set(editor, editor.querySelector(".edited").innerHTML);
-    if (editor) touched = editor;
     if (target.matches(".editor textarea")) field = target;
     if (editor) tools();
   });
   root.addEventListener("input", ({ target }) => {
     if (target.matches("textarea")) fit(target);
     else if (target.matches("input")) renumber(target.closest("ol"));
+    remember(target.closest("ol"));
   });
   root.addEventListener("mousedown", (event) => {
     if (event.target.closest("[data-do]")) event.preventDefault();  // the cursor stays where it is to split

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from generation.client.transport import OPENAI_URL, endpoint, is_loopback
 from generation.errors import InputError, UsageError
 from generation.records import Section
+from space.hosting import model_hosts
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -107,7 +108,7 @@ async def check_endpoint(base_url: str, model: str, key: str) -> str:
         raise UsageError(f"Base URL, model and key may have {MAX_FIELD} characters each: check what was pasted.")
     url = endpoint(base_url or OPENAI_URL)
     host = urlsplit(url).hostname or ""
-    is_allowed = host in os.environ.get("CRAQAN_MODEL_HOSTS", "").replace(" ", "").split(",")
+    is_allowed = host in model_hosts()
     is_local = is_allowed or (is_loopback(host) and not is_public())
     if urlsplit(url).scheme != "https" and not is_local:
         raise UsageError("The base URL must start with https://, so that your key and text travel encrypted.")

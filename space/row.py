@@ -1,23 +1,28 @@
 """One row in full, as HTML: its passage drawn, where it comes from, and how to use it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import craqan
 from generation.dataset import section_from
 from generation.records import Round, Verdict, candidate_from_dict
-from space import rounds
+from space import hosting, rounds
 from space.passage import drawn, escape, is_plain
 from space.shelf import Row
 
+DIVISIONS = {"random": "at random", "domain": "by domain"}
 
-def opened(row: Row, provenance: Row | None = None) -> str:
-    """One row in full: question, answer, drawn passage, derivation and where it comes from."""
+
+def opened(row: Row, provenance: Row | None = None, splits: Mapping[str, str] | None = None) -> str:
+    """One row in full: question, answer, drawn passage, derivation and where it comes from.
+
+    `splits` tells where the row is in the configs that divide the pairs otherwise, by their names.
+    """
     candidate = candidate_from_dict(row)
     section = section_from(row)
     is_rejected = "rejected_by" in row
     steps = "" if is_rejected else _derivation(row["derivation"])
-    story = _rejection(row, provenance) if is_rejected else _provenance(row, provenance)
+    story = _rejection(row, provenance) if is_rejected else _provenance(row, provenance, splits or {})
     place = f"{escape(section.article_title)} › {escape(section.title)}"
     return (
         f'<article class="open-row"><a class="back" href="#rows">Back to the list</a>'
@@ -35,13 +40,13 @@ def _derivation(steps: Sequence[Row]) -> str:
     return f'<section class="derivation"><h3>Derivation</h3><ol>{items}</ol></section>' if items else ""
 
 
-def _provenance(row: Row, provenance: Row | None) -> str:
+def _provenance(row: Row, provenance: Row | None, splits: Mapping[str, str]) -> str:
     people = row["human_reviews"]
     facts = {
         "Made by": rounds.maker_words(row["generator"]),
         "Reviewed by": ", ".join(rounds.maker_words(r) for r in row["reviewed_by"]) or "nobody yet",
         "Read by people": {0: "not yet", 1: "1 person"}.get(people, f"{people} people"),
-        "Split": row.get("split", ""),
+        "Split": ", ".join([row.get("split", ""), *(f"{s} if split {DIVISIONS[c]}" for c, s in splits.items())]),
         "Id": row["id"],
     }
     items = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in facts.items() if value)
@@ -84,7 +89,7 @@ def _proof(readings: Sequence[Row]) -> str:
     """What a reader answered from which part of the passage, and what follows from it."""
     lines = "".join(
         f'<tr><th scope="row">{_shown(r["context"])}</th><td dir="auto">{escape(r["answer"]) or "no answer"}</td>'
-        f'<td class="{"yes" if r["is_right"] else "no"}">{"right" if r["is_right"] else "not the answer"}</td></tr>'
+        f'<td class="{"yes" if r["is_right"] else "soft"}">{"right" if r["is_right"] else "not the answer"}</td></tr>'
         for r in readings
     )
     if not lines:
@@ -101,7 +106,7 @@ def _shown(context: str) -> str:
     whole, without, index = context.partition(" without ")
     words = {"section": "the whole section", "required": "only the required sentences", "nothing": "nothing at all"}
     if without:
-        words = {"section": f"the section without {index}", "required": f"the required sentences without {index}"}
+        words = {"section": f"the section without sentence {index}", "required": f"the required ones without {index}"}
     return escape(words.get(whole, context))
 
 
@@ -114,8 +119,10 @@ def _follows(readings: Sequence[Row]) -> str:
     if not right.get("required"):
         return "Not proven: the required sentences alone did not give the answer."
     if spare:
-        return f"Not proven: the answer came without {escape(rounds.listing(spare))} as well."
-    return "Proven: the required sentences give the answer, and no longer do so when any of them is left out."
+        return f"Not proven: the answer came without sentence {escape(' or '.join(spare))} as well."
+    proven = "Proven: the required sentences give the answer, and no longer do so when any of them is left out."
+    known = " Shown nothing, the reader gave it too: known from elsewhere, or guessed." if right.get("nothing") else ""
+    return proven + known
 
 
 def _votes(votes: Sequence[Row]) -> str:
@@ -133,9 +140,11 @@ def _for_programs(row: Row) -> str:
     config = "rejected" if "rejected_by" in row else "default"
     split = row.get("split") or "train"
     columns = {name: row[name] for name in craqan.FEATURES[config] if name in row}
+    repo, tag = hosting.dataset()
+    revision = f", revision={json.dumps(tag)}" if tag else ""
     code = (
         "from datasets import load_dataset\n\n"
-        f'rows = load_dataset("{craqan.REPO}", "{config}", split="{split}")\n'
+        f'rows = load_dataset("{repo}", "{config}", split="{split}"{revision})\n'
         f'row = rows.filter(lambda row: row["id"] == "{row["id"]}")[0]'
     )
     return (

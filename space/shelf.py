@@ -30,8 +30,8 @@ ORDERS: dict[str, tuple[str, Callable[[Row], Any]]] = {
 class Filters:
     """What a row has to be like; an empty string or 0 asks nothing. Distances are inclusive.
 
-    `config` is "default" for the accepted pairs or "rejected" for those that were turned down; `order` is one of
-    ORDERS.
+    `config` is "default" for the accepted pairs, "random" or "domain" for the same in other splits, or "rejected" for
+    those that were turned down; `order` is one of ORDERS.
     """
 
     article: str = ""
@@ -62,7 +62,10 @@ class Filters:
 
 
 class Shelf:
-    """The rows that the tabs show, with the provenance that belongs to them, the rejected pairs and whole articles."""
+    """The rows that the tabs show, with the provenance that belongs to them, the rejected pairs and whole articles.
+
+    `divided` holds, by config, the split of each row's id where the accepted pairs are divided otherwise.
+    """
 
     def __init__(
         self,
@@ -70,12 +73,17 @@ class Shelf:
         provenance: Iterable[Row] = (),
         rejected: Iterable[Row] = (),
         texts: Iterable[Row] = (),
+        divided: Mapping[str, Mapping[str, str]] | None = None,
     ):
         self.texts = list(texts)
         self.rows = list(rows)
         self.rejected = [_measured(row) for row in rejected]
         self.by_id = {row["id"]: row for row in (*self.rejected, *self.rows)}
         self.provenance = {row["id"]: row for row in provenance}
+        self.divided = divided or {}
+        self._sets = {"default": self.rows, "rejected": self.rejected}
+        for config, splits in self.divided.items():
+            self._sets[config] = [{**row, "split": splits[row["id"]]} for row in self.rows if row["id"] in splits]
 
     @cached_property
     def articles(self) -> list[str]:
@@ -90,8 +98,12 @@ class Shelf:
         return list(dict.fromkeys(row["split"] for row in self.rows if row.get("split")))
 
     def of(self, config: str) -> list[Row]:
-        """All rows of "default" or "rejected"."""
-        return self.rejected if config == "rejected" else self.rows
+        """All rows of a config of pairs; none if it is not on the shelf."""
+        return self._sets.get(config, [])
+
+    def splits_of(self, id: str) -> dict[str, str]:
+        """The split of the row called `id` in each other division of the accepted pairs that has it."""
+        return {config: splits[id] for config, splits in self.divided.items() if id in splits}
 
     def find(self, filters: Filters) -> list[Row]:
         """The rows that fit, in the order asked for. Raises UsageError for an order that there is none of."""
@@ -115,7 +127,8 @@ def load_shelf(folder: Path = DATA) -> Shelf:
                 for _, row in craqan.read_rows(path, config):
                     yield {**row, "split": split}
 
-    return Shelf(rows("default"), rows("provenance"), rows("rejected"), rows("articles"))
+    divided = {config: {row["id"]: row["split"] for row in rows(config)} for config in ("random", "domain")}
+    return Shelf(rows("default"), rows("provenance"), rows("rejected"), rows("articles"), divided)
 
 
 def question_word(question: str) -> str:

@@ -201,7 +201,7 @@ def test_the_proof_and_the_votes_stand_with_the_row():
         "votes": [{"reviewer": "person:ann", "is_quality": True, "reason": "Fine.", "problems": [], "is_person": True}],
     }
     shown = opened(ROWS[0], provenance)
-    assert "the required sentences without 0" in shown and "&lt;i&gt;" in shown
+    assert "the required ones without 0" in shown and "&lt;i&gt;" in shown
     assert "1 vote<" in shown and "ann, a person" in shown
 
 
@@ -209,7 +209,8 @@ def test_the_proof_and_the_votes_stand_with_the_row():
     ("right", "words"),
     [
         (["section", "required"], "Proven:"),
-        (["section", "required", "required without 2", "section without 0"], "came without 2 as well"),
+        (["section", "required", "nothing"], "known from elsewhere, or guessed"),
+        (["section", "required", "required without 2", "section without 0"], "came without sentence 2 as well"),
         (["section"], "required sentences alone did not"),
         ([], "Open:"),
     ],

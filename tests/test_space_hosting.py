@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from generation.errors import UsageError
+from space import hosting
+
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 STARTING = 90  # seconds on a machine that is busy with other tests; alone it takes a quarter of that
@@ -71,3 +74,24 @@ def test_the_image_holds_every_package_that_the_project_names():
 def test_the_image_runs_as_nobody_in_particular_and_knows_no_secret():
     assert re.search(r"^USER (?!root)\w+$", DOCKERFILE, re.MULTILINE)
     assert not re.search(r"(?i)token|api_key|password", DOCKERFILE)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("CRAQAN_SPACY_MODEL", "nothere"), ("CRAQAN_DATASET", "a b/c"), ("CRAQAN_MODEL_HOSTS", "https://models.example/")],
+)
+def test_a_broken_setting_is_named_before_anything_is_served(monkeypatch, name, value):
+    hosting.check_environment()
+    monkeypatch.setenv(name, value)
+    with pytest.raises(UsageError, match=name):
+        hosting.check_environment()
+
+
+def test_a_damaged_review_file_is_said_in_one_sentence(tmp_path):
+    review = tmp_path / "review.sqlite"
+    review.write_text("no database")
+    environment = {**os.environ, "REVIEW_FILE": str(review), "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(
+        [sys.executable, "-m", "app"], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=STARTING
+    )
+    assert ran.returncode == 2 and "damaged" in ran.stderr and len(ran.stderr.splitlines()) == 1, ran.stderr

@@ -171,6 +171,16 @@ def test_an_address_that_names_no_row_opens_the_first(app, open_page):
     expect(page.locator("#row .question").first).to_have_text(RELEASED[0]["question"])
 
 
+def test_the_address_of_a_rejected_pair_shows_it_among_the_rejected(app, open_page):
+    page = open_page(app, width=360)
+    row = load_shelf().rejected[-1]
+    page.goto(f"{app.url}?id={row['id']}")
+    expect(page.locator("#row .question").first).to_have_text(row["question"])
+    expect(page.locator(".rows [aria-current]")).to_contain_text(row["question"])
+    expect(page.locator("#row")).to_be_in_viewport()
+    assert "Traceback" not in app.log.read_text()
+
+
 def test_rejected_pairs_are_a_choice_away(app, open_page):
     page = open_page(app)
     page.get_by_role("button", name="More filters").click()

@@ -92,6 +92,20 @@ def test_a_chosen_section_shows_its_sentences_and_nothing_else(tab):
     assert run(tab)["section_path"] == ["Later changes"]
 
 
+def test_changed_sentences_are_kept_while_another_section_is_looked_at(tab):
+    tab.locator(FIELDS).first.fill("The Canal Act was signed by Governor Ellen Marsh in 1948.")
+    tab.locator(".editor input").nth(1).uncheck()
+    left = values(tab)
+    for choice, shown in (("Later changes (4 sentences)", left[5:]), ("Origin (5 sentences)", left[:5])):
+        tab.get_by_label("Section").click()
+        tab.get_by_role("option", name=choice).click()
+        expect(tab.locator(FIELDS)).to_have_count(len(shown))
+        assert values(tab) == shown
+    expect(tab.locator(".editor input").nth(1)).not_to_be_checked()
+    tab.get_by_role("button", name="As they were").click()
+    assert values(tab)[0] != left[0]
+
+
 def test_too_few_sentences_left_are_told(tab):
     for box in tab.locator(".editor ol").first.get_by_role("checkbox").all()[1:]:
         box.uncheck()
