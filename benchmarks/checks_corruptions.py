@@ -51,13 +51,14 @@ Variant = tuple[str, Pair]
 
 
 def corrupt(pair: Pair, seed: int = 7) -> list[Corruption]:
-    """All corruptions of one pair; the same seed gives the same ones."""
+    """All corruptions of one pair that change it; the same seed gives the same ones."""
     rng = random.Random(f"{seed}/{pair.id}")
     made = []
     for reason, maker in MAKERS.items():
         made += [Corruption(pair, reason, kind, line_of(spoilt)) for kind, spoilt in maker(pair, rng)]
     made += [Corruption(pair, "formatting", kind, line) for kind, line in spoiled(row_of(pair), rng)]
-    return made
+    original = line_of(pair)  # another name or number drawn for one may be that very one
+    return [corruption for corruption in made if corruption.line != original]
 
 
 def row_of(pair: Pair) -> dict[str, Any]:
