@@ -2,7 +2,7 @@
 
 LABELS is JSON Lines of {"traits": {...}, "doubts": [...], "good": true or false, "article": ...}. Those used are
 benchmarks/rules_reading/tuning.jsonl: candidates that the rules' author read on the tuning half of
-benchmarks/rules_texts.py, and the first reading's, which both readers signed or not. Prints the precision by
+benchmarks/rules_texts.py, and those of the three readings, which both readers signed or not. Prints the precision by
 confidence, learnt without each article in turn, and writes generation/language/confidence.json. The gates of
 generation/language/doubts.py were written with these labels in sight, so the curve flatters them.
 """

@@ -26,7 +26,7 @@ def _titles(name: str) -> frozenset[str]:
 LATER = _titles("round2_articles.txt")
 """Titles of our own articles that came into the repository after all tuning before the second reading was done."""
 FRESH = _titles("round3_articles.txt")
-"""Titles of the articles that were kept unread for the third reading: no label comes from them."""
+"""Titles of the articles that were kept unread for the third reading; what its readers said is now tuned on too."""
 SHARED = ROOT.parent / "shared" / "data"
 MIN_SENTENCES = {"legal": 3, "freshwiki": 6, "quoref": 6, "qed": 6, "hotpotqa": 6}
 

@@ -47,7 +47,7 @@ def test_a_verdict_that_cannot_be_placed_is_refused_by_name(folder, number, chan
     assert not (folder / "round3_verdicts.jsonl").exists()
 
 
-def test_no_label_comes_from_an_article_that_was_kept_unread():
-    labelled = {row["article"] for row in rules.read_rows(rules.READING / "tuning.jsonl")}
+def test_labels_of_articles_kept_unread_come_from_the_third_reading_alone():
+    labelled = {r["article"] for r in rules.read_rows(rules.READING / "tuning.jsonl") if r["read"] != "round 3"}
     assert rules_texts.FRESH and not labelled & rules_texts.FRESH
     assert {row["article"] for row in rules.read_rows(rules.READING / "round3.jsonl")} <= rules_texts.FRESH

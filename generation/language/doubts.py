@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from generation.language import topic
+from generation.language import identifying, topic
 from generation.language.antecedents import Antecedents, Support
 from generation.language.entities import Entity, Link
 from generation.language.lexicon import GOVERNED, PLACE_VERBS, first_names, is_person_like
@@ -41,7 +41,7 @@ _CONTENT = ("NOUN", "PROPN", "NUM", "ADJ", "VERB")
 
 def of(behind: Antecedents, draft: Draft, links: Mapping[Mention, Link], support: Support) -> tuple[str, ...]:
     """All reasons to doubt, in a fixed order; none for a candidate that may be offered."""
-    found = [*_of_question(behind, draft)]
+    found = [*_of_question(behind, draft), *identifying.of(behind, draft)]
     for link in links.values():
         found += _of_link(behind, link)
     found += _of_support(behind, links, support)
@@ -82,7 +82,8 @@ def _is_common(behind: Antecedents, draft: Draft) -> bool:
 
 def said(behind: Antecedents, draft: Draft) -> "list[Token]":
     """The words of the fact sentence that the question repeats."""
-    words = {w.strip(",.?'\"").removesuffix("'s").removesuffix("’s") for w in draft.question.split()[1:]}
+    written = draft.question.split()[1:]
+    words = {w.strip(",.?'\"").removesuffix("'s").removesuffix("’s") for w in written} | set(written)
     fact = behind.parse.tokens(behind.parse.sentence_of(draft.verb))
     return [t for t in fact if t.text in words and not (t.ent_type_ == "DATE" and t.text in _MONTHS)]
 

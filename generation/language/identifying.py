@@ -1,0 +1,171 @@
+"""Does what a question says single one out? Gates for questions that ask for the antecedent itself, and for bare ones.
+
+Many people attend a college or sign with a label, one founds it. Written after a third reading, in which nearly all
+that strict readers refused could have been true of many.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from generation.language import doubts
+from generation.language.antecedents import Antecedents
+from generation.language.lexicon import KNOWN_NAMES, UNIQUE_NOUNS
+from generation.language.phrasing import Draft
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+_SHARED = frozenset(
+    "act air appear attend be become belong come compete complete continue debut distribute earn employ enter feature "
+    "get give go graduate have hold include initiate join learn live make marry meet move open operate own perform "
+    "play produce race receive release return run serve share sign sit star start stay study teach tour "
+    "train travel visit voice work".split()
+)
+"""What many do to or with the same thing, so that its name tells nobody apart."""
+_OF_ONE = frozenset(
+    "assassinate build coin compose conceive create defeat design discover elect establish found invent kill name "
+    "nominate order paint pioneer shoot succeed summon write".split()
+)
+"""What is mostly done to one thing by one, or to one person once."""
+_CONTESTS = frozenset("win lose beat defeat".split())
+_SINGLE = frozenset("join sign marry leave found die win lose debut".split())
+"""What happens on a day and not "from 1954 to 1956"."""
+_OPENING = ("begin", "start", "continue", "go", "come")
+_SPECIFICS = 2
+_SHARED_SPECIFICS = 3
+_CONTENT = 4
+"""Content words that stand in for the second name or number."""
+_PARTS = ("compound", "nmod", "amod", "npadvmod")
+_SUFFIXES = ("llc", "inc.", "inc", "ltd", "ltd.", "corp.", "co.", "jr.", "sr.")
+_BROKEN = re.compile(r"\s[.,;:](?!\d)|\w - \w|\b(?:1\d{3}|20\d\d) [A-Z]|\bwhom he\b|\bwhom she\b")
+_SPAN = re.compile(r"\bfrom \d{4} (?:to|through) \d{4}")
+_HALF_SPAN = re.compile(r"\bfrom (?:[A-Z]\w+ )?\d{4}\?$")
+_RELATIVE = re.compile(r"\b(?:before long|soon|later|afterwards?|initially|the next (?:day|year|month)|that year)\b")
+_ANSWERED_BY_NOUN = ("object", "become", "governed", "name")
+
+
+def of(behind: Antecedents, draft: Draft) -> Iterator[str]:
+    """Reasons for which the question may mean more than one, or reads as a piece of one."""
+    if _BROKEN.search(draft.question) or _HALF_SPAN.search(draft.question):
+        yield "the question is broken or cut"
+    if _RELATIVE.search(draft.question.lower()):
+        yield "a time that counts from something else"
+    if draft.wanted is not None:
+        yield from _of_asked_back(behind, draft)
+    else:
+        yield from _of_named(behind, draft)
+
+
+def _of_asked_back(behind: Antecedents, draft: Draft) -> Iterator[str]:
+    verb = behind.parse.words[draft.verb]
+    fact = doubts.said(behind, draft)
+    if not _is_single(behind, draft, fact):
+        yield "what the question says could be true of many"
+    if verb.lemma_ in _CONTESTS and not doubts.YEAR.search(draft.question):
+        yield "a contest without its year"
+    if verb.lemma_ in _SINGLE and _SPAN.search(draft.question):
+        yield "a span of years for what happens once"
+    if re.match(r"What (?:is|was|are|were) an? ", draft.question):
+        yield "the question reads as one for a definition"
+    if any(_hangs(t, draft.question) for t in fact):
+        yield 'the question has a phrase with "the" that nothing in it explains'
+
+
+def _is_single(behind: Antecedents, draft: Draft, fact: "list[Token]") -> bool:
+    """Do names, years and numbers, or an act that is done once, tell of one alone?"""
+    verb = _act(behind.parse.words[draft.verb])
+    count = specifics(fact)
+    if _is_ranked(fact) and count:
+        return True
+    if verb.lemma_ == "be" and any(c.dep_ == "attr" and _is_definite(c) for c in verb.children) and count:
+        return True
+    if draft.target == "whose" and any(t.ent_type_ == "PERSON" for t in fact):
+        return True
+    if verb.lemma_ in _SHARED:
+        return count >= _SHARED_SPECIFICS
+    if verb.lemma_ in _OF_ONE and count:
+        return True
+    content = doubts.content(behind, draft) - (draft.question.startswith("Which ") and draft.told is None)
+    return count >= _SPECIFICS or content >= (_CONTENT if count else doubts.MIN_UNNAMED)
+
+
+def _act(verb: "Token") -> "Token":
+    """ "acting" of "began acting"."""
+    inner = (c for c in verb.rights if c.dep_ == "xcomp" and c.pos_ == "VERB")
+    return next(inner, verb) if verb.lemma_ in _OPENING else verb
+
+
+def specifics(fact: "list[Token]") -> int:
+    """Names, years and numbers among the words of a fact that tell independently of each other."""
+    names = {t.i for t in fact if _is_name(t)}
+    names = {i for i in names if i + 1 not in names}
+    years = {t.text for t in fact if t.shape_ == "dddd" and t.head.lower_ not in ("to", "through")}
+    days = any(t.ent_type_ == "DATE" and t.text.isdigit() and len(t.text) < 3 for t in fact)
+    numbers = {t.text for t in fact if t.pos_ == "NUM" and t.ent_type_ != "DATE" and t.head.pos_ != "PROPN"}
+    quotations = sum(t.text in ('"', "“") for t in fact)
+    return len(names) + min(len(years), 2) + (days and bool(years)) + min(len(numbers), 2) + min(quotations, 1)
+
+
+def _is_name(token: "Token") -> bool:
+    """Is this the head of a name, not of a part of it ("LLC", the state after a town)?"""
+    part = token.dep_ in _PARTS or token.dep_ == "appos" and token.head.pos_ == "PROPN"
+    dated = token.ent_type_ in ("DATE", "TIME")
+    return token.pos_ == "PROPN" and not (part or dated or token.lower_ in _SUFFIXES or _is_alone(token))
+
+
+def _is_alone(token: "Token") -> bool:
+    """ "Shire's brother": a single name that owns something tells of whom only to who has read on."""
+    return token.dep_ == "poss" and token.ent_type_ not in ("GPE", "ORG", "LOC") and not list(token.lefts)
+
+
+def _is_ranked(fact: "list[Token]") -> bool:
+    return any(t.tag_ in ("JJS", "RBS") or t.lower_ in ("first", "last", "only", "sole") for t in fact)
+
+
+def _is_definite(noun: "Token") -> bool:
+    return any(c.dep_ == "det" and c.lower_ == "the" for c in noun.lefts)
+
+
+def _hangs(noun: "Token", question: str) -> bool:
+    """ "the college president", "the deadlock in Congress": described, but not by what the question says."""
+    if noun.tag_ != "NN" or not _is_definite(noun) or noun.lemma_ in UNIQUE_NOUNS or noun.dep_ in (*_PARTS, "appos"):
+        return False
+    if noun.doc[noun.left_edge.i : noun.i + 1].text not in question:
+        return False
+    told = any(
+        c.lower_ in ("of", "for") or c.dep_ in ("relcl", "acl", "appos") or c.tag_ in ("JJS", "CD") for c in noun.rights
+    )
+    ranked = any(t.tag_ == "JJS" or t.lower_ in ("first", "last", "only") for t in noun.lefts)
+    named = any(c.pos_ == "PROPN" or c.ent_type_ in ("DATE", "NORP") or c.pos_ == "NUM" for c in noun.lefts)
+    return not (told or ranked or named)
+
+
+def _of_named(behind: Antecedents, draft: Draft) -> Iterator[str]:
+    if draft.target == "object" and _is_of_a_body(behind, draft) and doubts.content(behind, draft) < 3:
+        yield "a body that does many such things"
+    answer = behind.parse.words[draft.answer[0] : draft.answer[1]]
+    if draft.target in _ANSWERED_BY_NOUN and any(_leans(t) for t in answer[1:]):
+        yield 'the answer has a noun with "the" that nothing in it explains'
+    if draft.target in _ANSWERED_BY_NOUN and any(t.tag_ == "VBD" and t.dep_ == "conj" for t in answer):
+        yield "the answer runs on into another clause"
+    if draft.target == "agent" and _is_run_on(behind, draft):
+        yield "the question runs two clauses together"
+
+
+def _is_of_a_body(behind: Antecedents, draft: Draft) -> bool:
+    """Does the question name but Congress or the like, of which no text tells all?"""
+    links = (link for link in behind.links if link.mention in draft.used)
+    return any(" ".join(n.words) in KNOWN_NAMES for link in links for n in link.names)
+
+
+def _leans(token: "Token") -> bool:
+    """ "for the state": a bare noun that the text has named elsewhere."""
+    bare = token.tag_ == "NN" and token.dep_ == "pobj" and [c.lower_ for c in token.children] == ["the"]
+    return bare and token.lemma_ not in UNIQUE_NOUNS
+
+
+def _is_run_on(behind: Antecedents, draft: Draft) -> bool:
+    following = re.search(r"\bby (\w+)", draft.question)
+    fact = behind.parse.tokens(behind.parse.sentence_of(draft.verb))
+    return following is not None and any(t.text == following[1] and t.pos_ in ("NOUN", "VERB", "ADJ") for t in fact)
