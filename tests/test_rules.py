@@ -269,15 +269,36 @@ NO_YEAR = passage(
 )
 
 
-async def test_a_question_that_says_too_little_is_no_more_than_a_draft():
+ARTIST = "Martin Porter is an American artist of some renown."
+
+
+async def test_a_question_that_says_too_little_is_no_more_than_a_draft(monkeypatch):
+    monkeypatch.setattr(rules, "FLOOR", 0.0)
     found = [s for s in rules.candidates(NO_YEAR) if s.candidate.question == "Who left office in August?"]
     assert found and found[0].doubts and found[0].confidence < rules.MIN_CONFIDENCE
 
 
+@pytest.mark.parametrize(
+    ("fact", "offered"),
+    [
+        ("He attended the California College of the Arts.", False),
+        ("He founded the California College of the Arts.", True),
+        ("He attended the California College of the Arts in Oakland in 1998.", True),
+        ("He signed with Katapult Records in 2006.", False),
+        ("He was born in Eureka, Illinois on May 16, 1894.", True),
+    ],
+)
+async def test_who_is_asked_only_where_the_question_singles_one_out(fact, offered):
+    question = f"Who {fact.removeprefix('He ').removesuffix('.')}?"
+    found = next(s for s in rules.candidates(passage(ARTIST, fact)) if s.candidate.question == question)
+    assert (found.confidence >= rules.MIN_CONFIDENCE) is offered
+
+
 async def test_a_draft_below_the_default_confidence_is_marked_in_the_outcome():
+    section = passage(ARTIST, "He attended the California College of the Arts.")
     generator = rules.RuleGenerator(rules.FLOOR)
-    found = next(s for s in rules.candidates(NO_YEAR) if s.confidence < rules.MIN_CONFIDENCE)
-    assert "low confidence" in generator.remark(NO_YEAR, found.candidate)
+    found = next(s for s in rules.candidates(section) if s.confidence < rules.MIN_CONFIDENCE)
+    assert "low confidence" in generator.remark(section, found.candidate)
 
 
 async def test_a_candidate_of_the_default_confidence_is_not_marked():
