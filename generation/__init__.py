@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from generation.corpus import read
     from generation.llm import OpenAIChat
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 __all__ = ["OpenAIChat", "agenerate", "generate", "read"]
 _HOMES = {"OpenAIChat": "llm", "agenerate": "api", "generate": "api", "read": "corpus"}
 

@@ -185,6 +185,7 @@ def test_rejected_pairs_are_a_choice_away(app, open_page):
     page = open_page(app)
     page.get_by_role("button", name="More filters").click()
     choose(page, "Pairs", "Rejected")
+    expect(page.locator(".count")).to_have_text(f"{len(load_shelf().rejected)} questions")
     page.locator(".rows button").first.click()
     expect(page.locator("#row")).to_contain_text("Why it was rejected")
 
