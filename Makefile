@@ -19,8 +19,10 @@ demo: $(STAMPS)/base
 	@echo "With a model:   OPENAI_API_KEY=... $(BIN)/craqan generate examples/wilderness-act.md --out runs/model --model gpt-4o"
 	@echo "As a page:      make space"
 
+# One process more than there are processors: many tests wait for a server or a browser.
+WORKERS = $(shell $(BIN)/python -c "import os; print(1 + len(getattr(os, 'sched_getaffinity', lambda _: range(os.cpu_count()))(0)))")
 test: $(STAMPS)/space-test
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(TESTS)
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 # The dataset's builder and a published release under other versions of `datasets`, each in an environment of its own.
 DATASETS ?= 5.2.0 3.6.0

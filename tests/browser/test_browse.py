@@ -29,8 +29,13 @@ LINE = """(number) => {
 @pytest.fixture
 def page(shared_small_page):
     """All six rows in the list, whatever the test before has chosen."""
+    search = shared_small_page.get_by_label("Search")
+    search.fill("no such word")
+    expect(shared_small_page.locator(".empty")).to_be_visible()
     shared_small_page.get_by_role("button", name="Clear filters").click()
+    expect(search).to_have_value("")
     expect(shared_small_page.locator(".count")).to_have_text("6 questions")
+    shared_small_page.wait_for_timeout(300)  # the button and the emptied field ask for the list one after the other
     return shared_small_page
 
 
