@@ -38,21 +38,10 @@ async def connected(
     notify: Callable[[str], None],
 ) -> AsyncIterator[Line]:
     """Journal around budget around admission around the live client: what is stored is neither asked nor paid again."""
-    from generation.client.admission import Admission
     from generation.journal import Journal, Journaled
-    from generation.llm import OpenAIChat
+    from generation.running.doors import admitted
 
-    live = OpenAIChat(model, base_url or None, timeout=limits.timeout, retries=0, notify=notify)
-    async with live:
-        admission = Admission(
-            live,
-            limits.concurrency,
-            rpm=limits.rpm,
-            tpm=limits.tpm,
-            patience=limits.patience,
-            backoff=limits.backoff,
-            notify=notify,
-        )
+    async with admitted(model, base_url, limits, notify) as admission:
         journal = Journal(journal_path) if journal_path else None
         try:
             door: Chat = admission

@@ -23,7 +23,7 @@ from generation.run import Ledger
 from generation.running.folder import outcome_row
 from generation.running.pipeline import model_cast
 from generation.running.ray_engine import Crew
-from generation.running.ray_worker import Share, Worker
+from generation.running.ray_worker import Worker, share_of
 from generation.running.settings import Cast, Limits
 from generation.running.table import Table
 from tests.helpers import ScriptedGenerator, ScriptedReviewer, candidate_of, section_of
@@ -213,8 +213,7 @@ async def test_a_worker_at_work_hears_of_a_lost_ones_journal(tmp_path):
     with ModelServer(script) as server:
         cast = replace(cast, base_url=server.url)
         one, other = (
-            Worker(cast, options, Share(2, None, None, 60.0, 120.0, 0.5), None, tmp_path / f"journal-{n}.sqlite")
-            for n in (1, 2)
+            Worker(cast, options, Limits(concurrency=2), None, tmp_path / f"journal-{n}.sqlite") for n in (1, 2)
         )
         lost = (await one.work(0, sections, [])).outcomes
         await one.close()
@@ -226,7 +225,7 @@ async def test_a_worker_at_work_hears_of_a_lost_ones_journal(tmp_path):
 
 
 async def test_a_worker_is_as_patient_as_its_run(tmp_path):
-    share = Share.of(Limits(concurrency=4, patience=0.3, backoff=0.01), 2, 0)
+    share = share_of(Limits(concurrency=4, patience=0.3, backoff=0.01), 2, 0)
     with ModelServer(lambda request: failing(503)) as server:
         cast = replace(model_cast("m", ""), base_url=server.url)
         worker = Worker(cast, {"check_level": "none"}, share, None, tmp_path / "journal-1.sqlite")
@@ -271,8 +270,10 @@ async def test_a_section_that_kills_its_workers_fails_alone(ray, tmp_path):
 
 
 def test_the_workers_shares_add_up_to_the_limits():
-    shares = [Share.of(Limits(concurrency=10, rpm=90, tpm=None), 4, n) for n in range(4)]
-    assert [s.calls for s in shares] == [3, 3, 2, 2] and sum(s.rpm for s in shares) == 90 and shares[0].tpm is None
+    shares = [share_of(Limits(concurrency=10, rpm=90, tpm=None), 4, n) for n in range(4)]
+    assert (
+        [s.concurrency for s in shares] == [3, 3, 2, 2] and sum(s.rpm for s in shares) == 90 and shares[0].tpm is None
+    )
 
 
 def test_more_workers_than_calls_are_refused(tmp_path):

@@ -22,7 +22,7 @@ from generation.run import Ledger, in_order
 from generation.running import journals
 from generation.running.budget import Tariff
 from generation.running.journals import ClosedJournal
-from generation.running.ray_worker import Report, Share, Worker
+from generation.running.ray_worker import Report, Worker, share_of
 
 if TYPE_CHECKING:
     from generation.running.settings import Cast, Limits
@@ -256,7 +256,7 @@ class Crew:
 
     def _hired(self, number: int) -> _Seat:
         path = self._folder / f"journal-{next(self._numbers)}.sqlite"
-        share = Share.of(self._limits, self._workers, number)
+        share = share_of(self._limits, self._workers, number)
         remote = self._ray.remote(Worker, self._at_once + 4)
         actor = remote.remote(self._cast, self._options, share, self._tariff, path)
         return _Seat(number, actor, path)

@@ -3,41 +3,30 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from generation.client.admission import Admission
 from generation.errors import CraqanError
 from generation.journal import Journal, Journaled
-from generation.llm import Chat, OpenAIChat, Routed
+from generation.llm import Chat, Routed
 from generation.records import Outcome, Section
 from generation.run import outcomes
 from generation.running import journals
 from generation.running.budget import Metered, Purse, Tariff
+from generation.running.doors import admitted
 from generation.running.journals import ClosedJournal, Recalled
 
 if TYPE_CHECKING:
+    from generation.client.admission import Admission
     from generation.running.settings import Cast, Limits
 
 
-@dataclass(frozen=True)
-class Share:
-    """What one worker may do of what the endpoint allows: the limits divided by the number of workers."""
-
-    calls: int
-    rpm: float | None
-    tpm: float | None
-    timeout: float
-    patience: float
-    backoff: float
-
-    @classmethod
-    def of(cls, limits: "Limits", workers: int, number: int) -> Self:
-        """The share of worker `number`; what does not divide goes to the first ones."""
-        calls = limits.concurrency // workers + (number < limits.concurrency % workers)
-        rpm, tpm = (None if limit is None else limit / workers for limit in (limits.rpm, limits.tpm))
-        return cls(calls, rpm, tpm, limits.timeout, limits.patience, limits.backoff)
+def share_of(limits: "Limits", workers: int, number: int) -> "Limits":
+    """What worker `number` may do of what the endpoint allows; what does not divide goes to the first ones."""
+    calls = limits.concurrency // workers + (number < limits.concurrency % workers)
+    rpm, tpm = (None if limit is None else limit / workers for limit in (limits.rpm, limits.tpm))
+    return replace(limits, concurrency=calls, rpm=rpm, tpm=tpm)
 
 
 class Report(NamedTuple):
@@ -57,7 +46,7 @@ class Worker:
         self,
         cast: "Cast",
         options: dict[str, Any],
-        share: Share,
+        share: "Limits",
         tariff: Tariff | None,
         journal: Path,
     ) -> None:
@@ -84,20 +73,8 @@ class Worker:
         return Routed(chat, others) if others else chat
 
     async def _connect_to(self, model: str, role: str, journal: Journal) -> Chat:
-        share = self._share
-        live = OpenAIChat(
-            model, self._cast.base_url or None, timeout=share.timeout, retries=0, notify=self._notes.append
-        )
-        await self._stack.enter_async_context(live)
-        admission = Admission(
-            live,
-            share.calls,
-            rpm=share.rpm,
-            tpm=share.tpm,
-            patience=share.patience,
-            backoff=share.backoff,
-            notify=self._notes.append,
-        )
+        door_of = admitted(model, self._cast.base_url, self._share, self._notes.append)
+        admission = await self._stack.enter_async_context(door_of)
         self._doors.append(admission)
         door: Chat = admission
         if self._tariff is not None:

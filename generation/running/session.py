@@ -252,23 +252,11 @@ class Session:
     async def _connect_live(
         self, stack: AsyncExitStack, folder: RunFolder, journal: "Journal", note: Callable[[str], None], model: str
     ) -> "Admission":
-        from generation.client.admission import Admission
-        from generation.llm import OpenAIChat
+        from generation.running.doors import admitted
         from generation.running.journals import refuse_open_batches
 
-        limits, cast = self.limits, self.cast
         refuse_open_batches(folder.batches_path, journal, "--batch")
-        live = OpenAIChat(model, cast.base_url or None, timeout=limits.timeout, retries=0, notify=note)
-        await stack.enter_async_context(live)
-        admission = Admission(
-            live,
-            limits.concurrency,
-            rpm=limits.rpm,
-            tpm=limits.tpm,
-            patience=limits.patience,
-            backoff=limits.backoff,
-            notify=note,
-        )
+        admission = await stack.enter_async_context(admitted(model, self.cast.base_url, self.limits, note))
         self._doors.append(admission)
         return admission
 
