@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.dataset_files import ROOT
+from tests.dataset_files import LEAVE, ROOT
 from tests.hub import LFS, OWNER, READER, STRANGER, Blob, Hub
 
 REPO = "acme/acts"
@@ -53,7 +53,7 @@ def publish(hub: Hub, folder: Path, *more: str, home: Path, token: str = OWNER, 
 
 def load(hub: Hub, home: Path, *revisions: str, token: str = OWNER, repo: str = REPO) -> Done:
     """Load each revision with `datasets`, "" being none, streaming and not; `rows_of_each` reads what it prints."""
-    command = [sys.executable, "-c", LOAD, repo, *(revisions or [""])]
+    command = [sys.executable, "-c", LOAD + LEAVE, repo, *(revisions or [""])]
     return subprocess.run(command, env=environment(hub, home, token), text=True, capture_output=True, timeout=120)
 
 

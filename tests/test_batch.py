@@ -1,41 +1,20 @@
-"""Batch mode on real HTTP and in real processes: the live run's files, and no request paid for twice."""
+"""The chat in batches on real HTTP: each request gets its own answer, and none is paid for twice."""
 
 import asyncio
 import json
-import os
-import random
-import signal
-import subprocess
-import sys
-import threading
-import time
 from collections import Counter
-from contextlib import aclosing
 
 import pytest
 
-from generation.api import agenerate, generate
 from generation.client import batch, batch_jobs
 from generation.client.batch import BatchChat
-from generation.errors import CircuitError, RequestError, ServerError, UsageError
+from generation.errors import CircuitError, RequestError, ServerError
 from generation.journal import Journal, Journaled
 from generation.llm import OpenAIChat, Request
 from generation.running.budget import Metered, Price, Purse
 from tests.batch_server import BatchServer
-from tests.model_server import Canned, ModelServer, failing, refusing
-from tests.test_api import URL, examples, passages
-from tests.test_api import script as examples_script
-from tests.test_cli import KEY, ROOT, counts, within
-from tests.test_resume import files, script
-
-SECTIONS = 8
-QUICK = """
-from generation.client import batch, batch_jobs
-from generation.cli import main
-batch.QUIET_S = 0.1
-batch_jobs.FIRST_LOOK_S, batch_jobs.LONGEST_LOOK_S = 0.02, 0.1
-main()
-"""
+from tests.model_server import Canned, failing, refusing
+from tests.test_cli import KEY
 
 
 @pytest.fixture(autouse=True)
@@ -44,100 +23,6 @@ def quick(monkeypatch):
     monkeypatch.setattr(batch_jobs, "FIRST_LOOK_S", 0.01)
     monkeypatch.setattr(batch_jobs, "LONGEST_LOOK_S", 0.05)
     monkeypatch.setattr(batch_jobs, "_BACKOFF_S", 0.02)
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpus")
-    for n in range(SECTIONS):
-        words = random.Random(n)
-        about = " ".join(f"w{words.randrange(10**6)}" for _ in range(30))
-        (folder / f"a{n:02}.md").write_text(
-            f"# Title {n}\n\nThe thing {n} is {about}. It stands here. No more is known.\n"
-        )
-    return folder
-
-
-def arguments(corpus, out, url, *more):
-    return ["generate", corpus, "--out", out, "--model", "m", "--base-url", url, "--checks", "format", *more]
-
-
-@pytest.fixture(scope="module")
-def live(corpus, tmp_path_factory):
-    out = tmp_path_factory.mktemp("live") / "run"
-    with ModelServer(script) as server:
-        done = within(*arguments(corpus, out, server.url))
-        assert done.returncode == 0, done.stderr
-        return files(out), len(server.requests)
-
-
-def started(corpus, out, server, *more):
-    command = [sys.executable, "-c", QUICK, *map(str, arguments(corpus, out, server.url, "--batch", *more))]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENAI_API_KEY": KEY, "COLUMNS": "100"}
-    return subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
-
-
-def finished(corpus, out, server, *more):
-    done = within(*arguments(corpus, out, server.url, "--batch", *more), OPENAI_API_KEY=KEY)
-    return done.returncode, done.stderr
-
-
-def until(condition, process=None):
-    give_up = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < give_up and (process is None or process.poll() is None)
-        time.sleep(0.005)
-
-
-def killed(process):
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-
-
-def test_a_batch_run_writes_the_files_of_the_live_run(corpus, live, tmp_path):
-    with BatchServer(script) as server:
-        code, errors = finished(corpus, tmp_path / "run", server)
-        assert code == 0, errors
-        assert sum(server.paid.values()) == live[1] and max(server.paid.values()) == 1
-        assert len(server.jobs) <= 12  # six rounds of drafts and reviews
-        assert server.keys == {f"Bearer {KEY}"}
-    assert files(tmp_path / "run") == live[0]
-    records = [json.loads(p.read_text()) for p in (tmp_path / "run" / "batches").iterdir()]
-    assert {r["state"] for r in records} == {"closed"} and sum(r["answered"] for r in records) == live[1]
-    assert not any(KEY in p.read_text(errors="replace") for p in (tmp_path / "run").rglob("*") if p.is_file())
-
-
-def test_after_kill_9_at_every_step_no_request_is_sent_twice(corpus, live, tmp_path):
-    out = tmp_path / "run"
-    with BatchServer(script) as server:
-        for step in ("upload", "create", "look", "content"):  # each hears the process and leaves it waiting
-            reached = threading.Event()
-            server.fault = lambda event, number, step=step, reached=reached: (
-                event == step and (reached.set() or "stall")
-            )
-            process = started(corpus, out, server)
-            until(reached.is_set, process)
-            time.sleep(0.1)
-            killed(process)
-        server.fault = lambda event, number: ""
-        code, errors = finished(corpus, out, server)
-        assert code == 0, errors
-        assert sum(server.paid.values()) == live[1] and max(server.paid.values()) == 1
-        assert max(Counter(r["custom_id"] for job in server.jobs for r in job.requests).values()) == 1
-    assert files(out) == live[0]
-
-
-def test_after_kill_9_at_random_moments_no_request_is_paid_twice(corpus, live, tmp_path):
-    out, chances = tmp_path / "run", random.Random(11)
-    with BatchServer(script) as server:
-        for _ in range(2):
-            process, goal = started(corpus, out, server), sum(server.seen.values()) + chances.randrange(2, 25)
-            until(lambda goal=goal, process=process: sum(server.seen.values()) >= goal or process.poll() is not None)
-            killed(process)
-        code, errors = finished(corpus, out, server)
-        assert code == 0, errors
-        assert sum(server.paid.values()) == live[1] and max(server.paid.values()) == 1
-    assert files(out) == live[0]
 
 
 def requests_of(count):
@@ -379,76 +264,6 @@ async def test_a_refusal_and_an_empty_answer_are_kept_as_what_they_are(tmp_path)
         assert len(server.jobs) == 1
 
 
-async def test_a_request_that_failed_and_is_out_again_is_not_sent_a_third_time_after_a_restart(tmp_path):
-    tries = Counter()
-
-    def flaky(request):
-        tries[echo(request)] += 1
-        return failing(500) if echo(request) == EXPECTED[0] and tries[EXPECTED[0]] == 1 else echo(request)
-
-    with BatchServer(flaky) as server:
-        sitting = Sitting(server, tmp_path)
-        async with sitting:
-            sitting.door._close_kept = lambda: None  # dies before it can say that the first wave is over
-            answers = asyncio.create_task(sitting.ask(requests_of(8)))
-            while len(server.jobs) < 2:
-                await asyncio.sleep(0.005)
-                server.hold.set() if server.jobs and not server.jobs[0].stages else None
-            while sitting.states() != ["created", "created"]:
-                await asyncio.sleep(0.005)
-            answers.cancel()
-        assert sitting.states() == ["created", "created"]
-        server.hold.clear()
-        async with Sitting(server, tmp_path) as again:
-            assert texts(await again.ask(requests_of(8))) == EXPECTED
-        assert [len(job.requests) for job in server.jobs] == [8, 1]
-        assert again.states() == ["completed", "completed"]
-
-
-async def test_a_job_whose_making_no_record_tells_is_found_though_the_list_lags(tmp_path):
-    with BatchServer(echo) as server:
-        server.fault = lambda event, number: "stall" if event == "create" else ""
-        async with Sitting(server, tmp_path) as sitting:
-            answers = asyncio.create_task(sitting.ask(requests_of(8)))
-            while not server.jobs:
-                await asyncio.sleep(0.005)
-            answers.cancel()
-        assert sitting.states() == ["uploaded"]
-        server.fault, server.lagging = lambda event, number: "", 1
-        for number in range(5):  # other jobs of the account, made later
-            server.jobs.append(type(server.jobs[0])(f"other_{number}", "file-x", [], [], "completed", 2000))
-        async with Sitting(server, tmp_path) as again:
-            assert texts(await again.ask(requests_of(8))) == EXPECTED
-        assert len(server.jobs) == 6
-
-
-async def test_answers_that_come_before_they_are_asked_for_are_not_lost(tmp_path):
-    with BatchServer(echo) as server:
-        async with Sitting(server, tmp_path) as sitting:
-            answers = asyncio.create_task(sitting.ask(requests_of(8)))
-            while sitting.states() != ["created"]:
-                await asyncio.sleep(0.005)
-            answers.cancel()
-        async with Sitting(server, tmp_path) as again:
-            while not any("completed" in note for note in again.notes):
-                await asyncio.sleep(0.005)
-            assert texts(await again.ask(requests_of(8))) == EXPECTED
-        assert len(server.jobs) == 1
-
-
-async def test_a_wave_is_not_over_before_its_answers_are_in_the_journal(tmp_path):
-    with BatchServer(echo) as server:
-        async with Sitting(server, tmp_path) as sitting:
-            sitting.journal.keep = lambda *call: asyncio.sleep(3600)
-            answers = asyncio.create_task(sitting.ask(requests_of(8)))
-            while not any("completed" in note for note in sitting.notes):
-                await asyncio.sleep(0.005)
-            answers.cancel()
-        async with Sitting(server, tmp_path) as again:
-            assert texts(await again.ask(requests_of(8))) == EXPECTED
-        assert len(server.jobs) == 1
-
-
 async def test_a_queue_that_is_full_of_other_jobs_is_waited_for(tmp_path):
     with BatchServer(echo) as server:
         server.limit = 8
@@ -486,44 +301,12 @@ async def test_no_more_goes_out_than_the_budget_is_likely_to_pay(tmp_path):
         assert sorted(type(r).__name__ for r in replies) == ["CircuitError"] * 5 + ["str"] * 3
 
 
-async def test_stopping_leaves_the_job_to_the_next_run(tmp_path):
-    with BatchServer(echo) as server:
-        server.hold.set()
-        async with Sitting(server, tmp_path) as sitting:
-            answers = asyncio.create_task(sitting.ask(requests_of(8)))
-            while server.seen["look"] < 1:
-                await asyncio.sleep(0.005)
-            sitting.door.stop("interrupted.")
-            assert all(isinstance(r, CircuitError) for r in await answers)
-        assert any("batch_1" in note and "Still out" in note for note in sitting.notes)
-        server.hold.clear()
-        async with Sitting(server, tmp_path) as again:
-            assert texts(await again.ask(requests_of(8))) == EXPECTED
-        assert len(server.jobs) == 1
-
-
 async def test_a_full_disk_is_an_error_for_all_who_wait(tmp_path):
     (tmp_path / "batches").write_text("in the way")
     with BatchServer(echo) as server:
         async with Sitting(server, tmp_path) as sitting:
             replies = await asyncio.wait_for(sitting.ask(requests_of(3)), 5)
         assert {type(r).__name__ for r in replies} == {"JournalError"} and not server.seen
-
-
-def test_going_on_live_while_a_job_is_out_is_refused(corpus, live, tmp_path):
-    out = tmp_path / "run"
-    with BatchServer(script) as server:
-        server.hold.set()
-        process = started(corpus, out, server)
-        until(lambda: server.seen["look"], process)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
-        assert process.returncode == 0 and counts(out)["pending"] == SECTIONS
-        done = within(*arguments(corpus, out, server.url))
-        assert done.returncode == 2 and "--batch" in done.stderr
-        server.hold.clear()
-        assert finished(corpus, out, server)[0] == 0
-    assert files(out) == live[0]
 
 
 def test_a_run_in_batches_prices_by_the_batch(tmp_path):
@@ -534,72 +317,3 @@ def test_a_run_in_batches_prices_by_the_batch(tmp_path):
     assert half.prompt == whole.prompt / 2 and half.completion == whole.completion / 2 and half.source.endswith("batch")
     local = listed("llama-3.3-70b-versatile", "https://api.groq.com/openai/v1", batch=True)
     assert "none for batch" in local.source or local.source.endswith("batch")
-
-
-@pytest.mark.parametrize("more", [["--rpm", "5"], ["--tpm", "5"]])
-def test_limits_of_live_calls_are_refused_with_batch(corpus, tmp_path, more):
-    done = within(*arguments(corpus, tmp_path / "run", "http://127.0.0.1:9/v1", "--batch", *more))
-    assert done.returncode == 2 and more[0] in done.stderr
-
-
-def python(code, folder):
-    quick = QUICK.replace("from generation.cli import main\n", "").replace("main()\n", "")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [sys.executable, "-c", quick + code], cwd=folder, env=environment, capture_output=True, text=True
-    )
-
-
-def test_the_example_in_batches_runs_as_a_script_and_says_what_the_live_one_says(tmp_path):
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    with ModelServer(examples_script) as server:
-        live = python(examples()[1].replace(URL, server.url), tmp_path)
-    (tmp_path / "runs" / "journal.sqlite").unlink()
-    with BatchServer(examples_script) as server:
-        code = examples()[2].replace(URL, server.url)
-        done = python(code, tmp_path)
-        assert done.returncode == 0 and done.stdout == live.stdout and len(done.stdout.splitlines()) == 3, done.stderr
-        jobs = len(server.jobs)
-        assert jobs >= 2 and python(code, tmp_path).stdout == done.stdout and len(server.jobs) == jobs
-
-
-def test_a_program_that_is_left_while_a_job_is_out_collects_it_and_may_not_ask_live(tmp_path):
-    journal = tmp_path / "j.sqlite"
-    with BatchServer(examples_script) as server:
-        server.hold.set()
-
-        async def leave():
-            async with aclosing(agenerate(passages(3), chat=chat_at(server), journal=journal, batch=True)) as running:
-                first = asyncio.ensure_future(anext(running))
-                while not server.seen["look"]:
-                    await asyncio.sleep(0.005)
-                first.cancel()
-                await asyncio.wait([first])
-
-        asyncio.run(leave())
-        with pytest.raises(UsageError, match="batch=True"):
-            list(generate(passages(3), chat=chat_at(server), journal=journal))
-        server.hold.clear()
-        found = list(generate(passages(3), chat=chat_at(server), journal=journal, batch=True))
-        assert len(found) == 3 and {o.status for o in found} <= {"accepted", "rejected"}
-        assert set(server.paid.values()) == {1} and len(server.jobs) >= 2
-
-
-def chat_at(server):
-    return OpenAIChat("m", server.url, KEY)
-
-
-@pytest.mark.parametrize("more", [{"journal": None}, {"rpm": 60}, {"chat": None}])
-def test_batches_without_what_they_need_are_refused_at_once(tmp_path, more):
-    options = {"chat": OpenAIChat("m", URL, KEY), "journal": tmp_path / "j.sqlite", "batch": True}
-    with pytest.raises(UsageError):
-        generate(passages(1), **options | more)
-
-
-def test_batches_through_a_client_of_azure_are_refused_with_a_word_on_what_to_do(tmp_path):
-    import openai
-
-    client = openai.AsyncAzureOpenAI(azure_endpoint="https://x.invalid", api_key=KEY, api_version="2024-10-21")
-    chat = OpenAIChat("deployment", client=client)
-    with pytest.raises(UsageError, match="Azure.*ask live"):
-        generate(passages(1), chat=chat, journal=tmp_path / "j.sqlite", batch=True)

@@ -10,7 +10,7 @@ import pytest
 import craqan
 from generation.releases import card, invariants
 from generation.releases.assemble import assemble
-from tests.dataset_files import DRAFTS, ROOT, edit, python
+from tests.dataset_files import DRAFTS, LEAVE, ROOT, edit, python
 from tests.hub import Hub
 from tests.hub_client import put
 
@@ -212,7 +212,7 @@ for streaming in (False, True):
 
 def test_original_comes_from_the_hub_in_the_default_schema_with_its_report(hub: Hub, tmp_path: Path) -> None:
     put_original(hub, tmp_path / "original")
-    out = python(SHOW_ORIGINAL, ROOT, tmp_path / "home", HF_ENDPOINT=hub.url).splitlines()
+    out = python(SHOW_ORIGINAL + LEAVE, ROOT, tmp_path / "home", HF_ENDPOINT=hub.url).splitlines()
     assert out[0] == out[1]
     assert out[0].startswith(
         "[[0, 2], [1, 3], [0, 1]] ['Edge-Pyxos/CRaQAn_v1@abc: 4 rows read, 3 converted, 1 left out.'"
@@ -270,7 +270,7 @@ def test_without_a_connection_there_is_one_sentence_and_no_cached_revision(hub: 
     put_release(hub, tmp_path, "v0.1.0", answer="Ida Holm")
     put_original(hub, tmp_path / "original")
     names = (craqan.REPO, craqan.ORIGINAL_REPO)
-    seen = f"import datasets\nfor name in {names}: datasets.load_dataset(name)"
+    seen = f"import datasets\nfor name in {names}: datasets.load_dataset(name)" + LEAVE
     python(seen, ROOT, tmp_path / "home", HF_ENDPOINT=hub.url)
     code = FAILING.format(calls=[("default", "v0.1.0"), ("original", "abc")])
     offline = python(code, ROOT, tmp_path / "home", HF_HUB_OFFLINE="1")

@@ -57,7 +57,7 @@ def test_the_craqan_commands_of_the_readme_run(command, tmp_path):
         pytest.skip("asks Wikipedia itself; the client is tested against a local server in test_wikipedia.py")
     arguments = shlex.split(command)[1:]
     if arguments[0] == "publish":
-        pytest.skip("asks the Hub itself; publishing is tested against a local Hub in test_publish.py")
+        pytest.skip("asks the Hub itself; publishing is tested against a local Hub in tests/releases")
     if arguments[0] == "show":
         assert craqan("generate", "docs", "--out", "runs/rules", cwd=tmp_path).returncode == 0
     if arguments[0] == "review" and arguments[1] != "start":

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from generation import release
 from generation.releases.assemble import assemble
-from tests.dataset_files import DRAFTS, ROOT
+from tests.dataset_files import DRAFTS, LEAVE, ROOT
 from tests.hub import Hub
 from tests.hub_client import REPO, environment, publish
 
@@ -48,7 +48,7 @@ def main(versions: list[str]) -> int:
             return 1
         for version in versions:
             python = ROOT / f".venv-datasets-{version}" / "bin" / "python"
-            command = [str(python), "-c", LOAD, REPO, "v1.0.0", str(folder / "1.0.0")]
+            command = [str(python), "-c", LOAD + LEAVE, REPO, "v1.0.0", str(folder / "1.0.0")]
             alone = {**environment(hub, folder / version, token=""), "PYTHONPATH": ""}
             if code := subprocess.run(command, env=alone).returncode:
                 return code

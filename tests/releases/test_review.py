@@ -7,33 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pytest
 
 from generation import dataset, human, release
 from generation.errors import GateError, InputError
 from generation.human import Policy
 from generation.releases import files
-from generation.releases.assemble import assemble
 from generation.review.corrections import Correction
 from generation.review.store import Pair, Store
-from tests.dataset_files import DRAFTS, ROOT
+from tests.dataset_files import ROOT
 from tests.review_files import judge, judge_all, pair_rows, write_rows
 
 Rows = dict[str, dict[str, Any]]
 Says = Callable[[Pair], Any]
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("rows") / "data"
-    assemble(DRAFTS, folder, seed=0)
-    return folder
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,24 +15,8 @@ import pytest
 from generation import dataset, release
 from generation import publish as publishing
 from generation.errors import InputError, UsageError
-from generation.releases.assemble import assemble
-from tests.dataset_files import DRAFTS
 from tests.hub import OWNER, READER, STRANGER, Hub
 from tests.hub_client import REPO, environment, load, publish, put, rows_of_each
-
-
-@pytest.fixture
-def hub() -> Iterator[Hub]:
-    with Hub() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("first")
-    assemble(DRAFTS, folder / "data", seed=0)
-    release.make(folder / "data", "1.0.0", folder / "1.0.0")
-    return folder / "1.0.0"
 
 
 @pytest.fixture(scope="module")
