@@ -9,6 +9,10 @@ from pathlib import Path
 # gradio reads these when it is imported: nothing is counted, reported or looked up elsewhere.
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+from space import hosting
+
+if __name__ == "__main__":
+    hosting.check_or_exit()
 
 import gradio as gr
 from starlette.middleware import Middleware
@@ -20,10 +24,10 @@ from craqan import DataError
 from generation import __version__
 from generation.errors import CraqanError
 from generation.review import keeping
-from space import api, browse, evaluate, generate, hosting, theme
+from space import api, browse, calls, evaluate, generate, theme
 from space import review as people
-from space.bodies import SmallBodies
 from space.cutting import Bench
+from space.door import Door
 from space.shelf import DATA, Shelf, load_shelf
 
 MASTHEAD = """<header class="masthead"><h1>CRaQAn</h1>
@@ -61,6 +65,7 @@ def build_demo(
                 _heading("Evaluate")
                 evaluate.build(tab, bench)
         api.build(shelf, bench)
+    calls.guard(demo)
     return demo
 
 
@@ -74,13 +79,14 @@ def launch(demo: gr.Blocks) -> None:
 
     Host and port come from gradio's own GRADIO_SERVER_NAME and GRADIO_SERVER_PORT.
     """
-    demo.queue(max_size=64, default_concurrency_limit=8).launch(
+    demo.queue(max_size=64, default_concurrency_limit=8, api_open=False).launch(
         **theme.look(),
         ssr_mode=False,
         mcp_server=True,
         app_kwargs={
             "routes": [Route("/health", _health)],  # routes of gradio's own come after and would take it
-            "middleware": [Middleware(SmallBodies)],
+            "middleware": [Middleware(Door)],
+            "exception_handlers": calls.HANDLERS,
         },
         state_session_capacity=128,  # each takes some 200 kB, and is kept for an hour after its visitor has left
         run_history=False,  # what visitors paste stays out of browser storage
@@ -107,7 +113,6 @@ def main() -> None:
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # a Space that is stopped still sends its last votes
     try:
-        hosting.check_environment()
         review, keep_review = keeping.from_environment()
         shelf = load_shelf()
         if not shelf.rows:

@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from urllib.parse import urlsplit
 
 from generation.client.dialect import Dialect, canonical
 from generation.client.environment import proxy_for
 from generation.client.replies import error_of, read_body, usable
 from generation.client.replies import read_json as read_json
 from generation.client.transport import AiohttpTransport, ClientTransport, Key, Transport, endpoint, find_key
-from generation.client.wire import WireTransport
+from generation.client.wire import Admit, WireTransport
 from generation.errors import (
     CertificateError,
     ConnectError,
@@ -108,7 +109,8 @@ class OpenAIChat:
     Requests go out over a thin path of our own, or through aiohttp where the environment names a proxy. Pass `client`,
     an `AsyncOpenAI` or `AsyncAzureOpenAI`, to use that package's settings instead (Azure, own headers, proxies,
     certificates): slower per call, the same in all else. Its base URL, key, time-out and number of retries then count.
-    Batch jobs do not go through a client: on Azure ask live.
+    Batch jobs do not go through a client: on Azure ask live. `admit` is for servers that a stranger names: it is told
+    the addresses of the host before any of them is connected to, and may refuse them; no proxy is then gone through.
 
     `notes` tells what the server was found not to take, `notify` is called with each such sentence when it is found.
     Close it with `aclose()` or `async with`.
@@ -126,6 +128,7 @@ class OpenAIChat:
         client: Any = None,
         notify: Callable[[str], None] | None = None,
         backoff: float = 0.5,
+        admit: Admit | None = None,
     ) -> None:
         if not model.strip():
             raise UsageError("Name the model: --model NAME.")
@@ -134,7 +137,7 @@ class OpenAIChat:
         self.model = model
         self.retries = _first(retries, getattr(client, "max_retries", None), DEFAULT_RETRIES)
         self.notes: list[str] = []
-        self._transport: Transport = _transport(base_url, api_key, timeout, client)
+        self._transport: Transport = _transport(base_url, api_key, timeout, client, admit)
         self._key: Key = self._transport.key
         self._extra = dict(extra or {})
         self._backoff = backoff
@@ -354,12 +357,23 @@ def _sameness(request: Request) -> tuple[Any, ...]:
     return messages, request.temperature, canonical(request.schema), request.max_tokens
 
 
-def _transport(base_url: str | None, api_key: str | None, timeout: float | None, client: Any) -> Transport:
+def _transport(
+    base_url: str | None, api_key: str | None, timeout: float | None, client: Any, admit: Admit | None
+) -> Transport:
     if client is not None:
+        if admit is not None:
+            raise UsageError("A client looks up its server's addresses itself: give OpenAIChat no `admit` with it.")
         return ClientTransport(client, timeout)
     url = endpoint(base_url)
-    way = AiohttpTransport if proxy_for(url) else WireTransport
-    return way(url, find_key(url, api_key), _first(timeout, DEFAULT_TIMEOUT))
+    key, seconds = find_key(url, api_key), _first(timeout, DEFAULT_TIMEOUT)
+    if not proxy_for(url):
+        return WireTransport(url, key, seconds, admit)
+    if admit is not None:
+        raise UsageError(
+            f"{urlsplit(url).hostname} would be called by a proxy, whose way from there cannot be checked: put the host "
+            "into NO_PROXY, so that it is called from here."
+        )
+    return AiohttpTransport(url, key, seconds)
 
 
 def _first(*values: Any) -> Any:

@@ -9,9 +9,10 @@ import gradio as gr
 
 from generation import checks
 from generation.checking.rows import read_pair
-from generation.errors import CraqanError, UsageError
+from generation.errors import UsageError
 from generation.records import Section
 from space import editing, generate, limits, making, rates
+from space.calls import endpoint
 from space.cutting import Bench, Compared
 from space.shelf import Filters, Shelf
 
@@ -20,7 +21,7 @@ def build(shelf: Shelf, bench: Bench) -> None:
     """Add the endpoints, each of which is a tool for MCP too; call inside a gr.Blocks."""
     _build_search(shelf)
     _build_generation()
-    gr.api(check_pair, api_name="check_pair", concurrency_limit=4)
+    gr.api(endpoint(check_pair), api_name="check_pair", concurrency_limit=4)
     _build_evaluation(bench)
 
 
@@ -66,11 +67,7 @@ async def check_pair(
         "required_sentence_indices": required,
         "coreferences": coreferences or [],
     }
-    try:
-        rates.CHECKS.admit(rates.visitor(request))
-        problems = await making.aside(_problems, limits.check_pair(row))
-    except CraqanError as error:
-        raise gr.Error(str(error)) from error
+    problems = await making.aside(_problems, limits.check_pair(row))
     verdict = checks.verdict(problems)
     return {
         "is_quality": verdict.is_quality,
@@ -99,14 +96,10 @@ def _build_evaluation(bench: Bench) -> None:
             that cutting took, and `by_distance` between the required sentences. Where time ran out, `articles` is less
             than `of_articles`, and the figures are of those.
         """
-        try:
-            rates.CHECKS.admit(rates.visitor(request))
-            compared = [c async for c in bench.compare([name], split)][-1]
-        except CraqanError as error:
-            raise gr.Error(str(error)) from error
+        compared = [c async for c in bench.compare([name], split)][-1]
         return _figures(compared)
 
-    gr.api(evaluate_chunker, api_name="evaluate_chunker", concurrency_limit=2, concurrency_id="compare")
+    gr.api(endpoint(evaluate_chunker), api_name="evaluate_chunker", concurrency_limit=2, concurrency_id="compare")
 
 
 def _figures(compared: Compared) -> dict[str, Any]:
@@ -128,7 +121,7 @@ def _figures(compared: Compared) -> dict[str, Any]:
 
 
 def _build_search(shelf: Shelf) -> None:
-    def search_questions(
+    async def search_questions(
         text: str = "",
         article: str = "",
         kind: str = "",
@@ -138,6 +131,7 @@ def _build_search(shelf: Shelf) -> None:
         domain: str = "",
         question_word: str = "",
         split: str = "",
+        request: gr.Request | None = None,
     ) -> list[dict[str, Any]]:
         """Find released questions.
 
@@ -158,21 +152,19 @@ def _build_search(shelf: Shelf) -> None:
         filters = Filters(
             article, kind, required_sentences, min_distance, max_distance, text, domain, question_word, split
         )
+        shelf.check(filters)
         return [dict(row) for row in shelf.find(filters)]
 
-    def get_question(id: str) -> dict[str, Any]:
+    async def get_question(id: str, request: gr.Request | None = None) -> dict[str, Any]:
         """Give one released question by its id, with the columns of the dataset's default config.
 
         Args:
             id: the row's id, as in the dataset.
         """
-        try:
-            return dict(shelf.get(id))
-        except UsageError as error:
-            raise gr.Error(str(error)) from error
+        return dict(shelf.get(id))
 
-    gr.api(search_questions, api_name="search_questions")
-    gr.api(get_question, api_name="get_question")
+    gr.api(endpoint(search_questions), api_name="search_questions")
+    gr.api(endpoint(get_question), api_name="get_question")
 
 
 def _build_generation() -> None:
@@ -182,11 +174,7 @@ def _build_generation() -> None:
         Args:
             text: English, plain or Markdown.
         """
-        try:
-            rates.CHECKS.admit(rates.visitor(request))
-            return making.titles(await making.split(text))
-        except CraqanError as error:
-            raise gr.Error(str(error)) from error
+        return making.titles(await making.split(text))
 
     async def generate_pair(
         text: str = "",
@@ -215,16 +203,12 @@ def _build_generation() -> None:
             The last section's outcome: `status` (accepted, rejected or failed), the dataset's columns where there is a
             pair, the rounds with all verdicts, and the reason where it was not accepted.
         """
-        try:
-            rates.RUNS.admit(rates.visitor(request))
-            chosen = await _passages(text, section, sentences)
-            who = generate.MODEL if model or base_url else generate.RULES
-            async with generate.maker_for(who, base_url, model, api_key, unsure) as maker:
-                stories = [s async for s in making.make(chosen, maker)][-1]
-                outcome = stories[-1].outcome
-                return maker.row(outcome) if outcome else {}
-        except CraqanError as error:
-            raise gr.Error(str(error)) from error
+        chosen = await _passages(text, section, sentences)
+        who = generate.MODEL if model or base_url else generate.RULES
+        async with generate.maker_for(who, base_url, model, api_key, unsure) as maker:
+            stories = [s async for s in making.make(chosen, maker)][-1]
+            outcome = stories[-1].outcome
+            return maker.row(outcome) if outcome else {}
 
     async def _passages(text: str, section: int, sentences: list[str] | None) -> Sequence[Section]:
         if not sentences:
@@ -233,9 +217,9 @@ def _build_generation() -> None:
             raise UsageError("Give a text or its sentences, not both.")
         return [await making.aside(editing.given, sentences)]
 
-    gr.api(list_sections, api_name="list_sections", concurrency_limit=2)
+    gr.api(endpoint(list_sections), api_name="list_sections", concurrency_limit=2)
     gr.api(
-        generate_pair,
+        endpoint(generate_pair, rates.RUNS),
         api_name="generate_pair",
         concurrency_limit=generate.AT_ONCE,
         concurrency_id="generate",

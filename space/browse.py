@@ -6,6 +6,7 @@ from typing import Any
 
 import gradio as gr
 
+from generation.errors import UsageError
 from space import charts
 from space.passage import KIND_WORDS, escape, plain
 from space.row import opened
@@ -15,8 +16,9 @@ from space.theme import show_on_narrow
 PAGE = 8  # rows in the list at a time: about one screen beside the passage
 
 # Runs in the browser: a click on a row or a page button becomes an event that carries what was clicked, and a click on
-# a copy button puts the text beside it on the clipboard.
-ON_CLICK = """element.addEventListener('click', async (event) => {
+# a copy button puts the text beside it on the clipboard. "again" comes from AGAIN.
+ON_CLICK = """element.addEventListener('again', () => trigger('submit', {}));
+element.addEventListener('click', async (event) => {
   const button = event.target.closest('button[data-id], button[data-page], button[data-copy]');
   if (!button || button.disabled) return;
   if ('copy' in button.dataset) {
@@ -34,10 +36,18 @@ ON_CLICK = """element.addEventListener('click', async (event) => {
   } else trigger('input', { page: Number(button.dataset.page) });
 });"""
 
+# The filters are emptied at once, in the browser; then the list is asked for by the same event as after any change, of
+# which gradio lets the last one win: otherwise the whole list could arrive after that of a word typed meanwhile.
+AGAIN = """() => document.querySelector('#list-pane :is(.count, .empty)')
+  .dispatchEvent(new Event('again', { bubbles: true }))"""
+
 
 def listed(shelf: Shelf, filters: Filters, page: int = 1, open_id: str = "") -> str:
     """One page of the questions that fit, as a list of buttons, with how many there are."""
-    found = shelf.find(filters)
+    try:
+        found = shelf.find(filters)
+    except UsageError as error:
+        return _empty("This cannot be looked for", str(error))
     if not found:
         return _nothing(bool(shelf.rows))
     pages = -(-len(found) // PAGE)
@@ -87,13 +97,13 @@ def build(shelf: Shelf) -> None:
 
     quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     # `arrive` sets the last one and the list: that `change` would turn the list back to page 1.
-    events = [*(i.change for i in inputs[:-1]), inputs[-1].input]
+    events = [*(i.change for i in inputs[:-1]), inputs[-1].input, rows.submit]
     gr.on(events, show, [open_id, *inputs], rows, trigger_mode="always_last", **quiet)
     rows.input(turn, [open_id, *inputs], rows, **quiet)
     chosen = rows.select(choose, None, [open_id, row], **quiet)
     chosen.then(None, None, None, js=show_on_narrow("row"), **quiet)
     emptied = clear.click(None, None, inputs, js=f"() => {json.dumps(_EMPTY)}", **quiet)  # at once, in the browser
-    emptied.then(show, [open_id, *inputs], rows, **quiet)
+    emptied.then(None, None, None, js=AGAIN, **quiet)
     arrived = gr.on(None, arrive, None, [open_id, row, rows, inputs[-1]], **quiet)  # when the page is opened
     arrived.then(None, None, None, js=f"() => location.search.includes('id=') && ({show_on_narrow('row')})()", **quiet)
 
@@ -170,13 +180,14 @@ def _counted(found: int, total: int) -> str:
 
 def _nothing(has_rows: bool) -> str:
     if not has_rows:
-        return (
-            '<div class="empty"><h3>No rows yet</h3><p>The released set is not in this copy of the project.</p></div>'
-        )
-    return (
-        '<div class="empty" role="status"><h3>No question fits all of these filters</h3>'
-        "<p>Widen one of them, or press “Clear filters” to see the whole set.</p></div>"
+        return _empty("No rows yet", "The released set is not in this copy of the project.")
+    return _empty(
+        "No question fits all of these filters", "Widen one of them, or press “Clear filters” to see the whole set."
     )
+
+
+def _empty(heading: str, advice: str) -> str:
+    return f'<div class="empty" role="status"><h3>{heading}</h3><p>{escape(advice)}</p></div>'
 
 
 def _item(row: Row, is_open: bool) -> str:

@@ -12,7 +12,8 @@ from generation.errors import CraqanError, UsageError
 from generation.review.intake import pair_row, put_pairs
 from generation.review.store import Pair, Store
 from space import editing, making, rates, telling, texts
-from space.limits import MAX_FILE, MAX_TEXT, MIN_SENTENCES, SUFFIXES, can_sign_in, is_public
+from space.hosting import is_public
+from space.limits import MAX_FILE, MAX_TEXT, MIN_SENTENCES, SUFFIXES, can_sign_in
 from space.making import Maker
 from space.passage import escape, plain
 from space.rates import visitor

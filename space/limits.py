@@ -5,15 +5,16 @@ import os
 import socket
 from collections.abc import Mapping, Sequence
 from functools import cache
-from ipaddress import ip_address
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from generation.client.transport import OPENAI_URL, endpoint, is_loopback
+from generation.client.wire import Admit
 from generation.errors import InputError, UsageError
 from generation.records import Section
-from space.hosting import model_hosts
+from space import addresses
+from space.hosting import is_open, is_public, model_hosts
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -28,11 +29,6 @@ MAX_FIELD = 300  # characters of an address, a model's name or a key
 # Short English texts full of foreign names score low, so only a text that is surely something else is turned away.
 SURELY_FOREIGN = 0.75
 BARELY_ENGLISH = 0.05
-
-
-def is_public() -> bool:
-    """Does this run as a Space, open to everybody?"""
-    return bool(os.environ.get("SPACE_ID"))
 
 
 def can_sign_in() -> bool:
@@ -100,20 +96,19 @@ def check_pair(row: Mapping[str, Any]) -> Mapping[str, Any]:
 async def check_endpoint(base_url: str, model: str, key: str) -> str:
     """The address of the visitor's model, if it may be called from here; UsageError says what to change.
 
-    https only, or http on this machine itself unless this is a Space. A Space calls no private address, and never
-    lends a key of its own: the visitor has to bring one. Hosts that CRAQAN_MODEL_HOSTS lists, parted by commas, may be
+    https only, or http on this machine itself if nobody else is served. Otherwise no private address is called; and a
+    key is never lent: the visitor has to bring one. Hosts that CRAQAN_MODEL_HOSTS lists, parted by commas, may be
     called by either, wherever they are.
     """
     if max(map(len, (base_url, model, key))) > MAX_FIELD:
         raise UsageError(f"Base URL, model and key may have {MAX_FIELD} characters each: check what was pasted.")
     url = endpoint(base_url or OPENAI_URL)
     host = urlsplit(url).hostname or ""
-    is_allowed = host in model_hosts()
-    is_local = is_allowed or (is_loopback(host) and not is_public())
+    is_local = host in model_hosts() or (is_loopback(host) and not is_open())
     if urlsplit(url).scheme != "https" and not is_local:
         raise UsageError("The base URL must start with https://, so that your key and text travel encrypted.")
-    if is_public() and not is_allowed:
-        await _check_address(host)
+    if admit := admission(url):
+        await _check_address(host, admit)
     if not model.strip():
         raise UsageError("Name the model to ask, as your server calls it.")
     if not key.strip() and not is_local:
@@ -121,16 +116,19 @@ async def check_endpoint(base_url: str, model: str, key: str) -> str:
     return url
 
 
-async def _check_address(host: str) -> None:
-    """Every address that `host` stands for must be one of the open internet."""
+def admission(url: str) -> Admit | None:
+    """What every address of a visitor's server has to pass whenever it is connected to; None where any may be called."""
+    is_allowed = (urlsplit(url).hostname or "") in model_hosts()
+    return addresses.admit if is_open() and not is_allowed else None
+
+
+async def _check_address(host: str, admit: Admit) -> None:
+    """A first look, so that a visitor hears of it before the run; `admit` is asked again of what is connected to."""
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise UsageError(f"There is no server called {host}: check the base URL.") from None
-    addresses = [ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
-    addresses = [getattr(a, "ipv4_mapped", None) or a for a in addresses]
-    if not all(a.is_global and not a.is_multicast for a in addresses):
-        raise UsageError(f"{host} is a private address, which this public page does not call: use a public server.")
+    admit(host, [str(entry[4][0]) for entry in found])
 
 
 def _may_be_english(text: str) -> bool:

@@ -64,7 +64,8 @@ async def of_visitor(base_url: str, model: str, key: str) -> Maker:
     """A model that the visitor brings; the key lives as long as the Maker does. UsageError says what to change."""
     url = await limits.check_endpoint(base_url.strip(), model.strip(), key.strip())
     # A word in place of an absent key: the client would otherwise look for this machine's own.
-    chat = OpenAIChat(model.strip(), url, key.strip() or "none", timeout=CALL_SECONDS, retries=2)
+    options: dict[str, Any] = {"timeout": CALL_SECONDS, "retries": 2, "admit": limits.admission(url)}
+    chat = OpenAIChat(model.strip(), url, key.strip() or "none", **options)
     return Maker(*panel.from_prompts(prompts.load_set()), f"model:{model.strip()}", chat, url)
 
 

@@ -3,10 +3,12 @@
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from ipaddress import ip_address
 from typing import Any
 
 from generation.client.environment import is_loopback
 from generation.errors import UsageError
+from space import hosting
 
 MOST_VISITORS = 10_000  # of whom is remembered when they asked; beyond it the longest silent are forgotten
 
@@ -40,9 +42,24 @@ class Rate:
 
 
 def visitor(request: Any) -> str:
-    """The address that a request comes from, as the server sees it; "" for a call without one, as in a test."""
+    """The address that a request comes from; "" for a call without one, as in a test.
+
+    A Space is reached through proxies at private addresses, which add the address that they were asked from at the end
+    of a header: the last public one there is the visitor's, and what a visitor wrote into it stands before that.
+    """
     client = getattr(request, "client", None)
+    if hosting.is_public():
+        for address in reversed(getattr(request, "headers", {}).get("x-forwarded-for", "").split(",")):
+            if _is_global(address.strip()):
+                return address.strip()
     return str(getattr(client, "host", None) or "")
+
+
+def _is_global(address: str) -> bool:
+    try:
+        return ip_address(address).is_global
+    except ValueError:
+        return False
 
 
 RUNS = Rate(60, 600, "runs")

@@ -16,7 +16,8 @@ from generation.review.corrections import Correction
 from generation.review.desk import Ballot, Served
 from generation.review.store import Store
 from space import desk_page
-from space.limits import can_sign_in, is_public
+from space.hosting import is_public
+from space.limits import can_sign_in
 
 AT_ONCE = 8  # events at a time; SQLite takes turns
 ON_LOAD = "window.craqanReview(element, trigger)"

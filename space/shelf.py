@@ -1,7 +1,7 @@
 """The released rows as the Space holds them: found by what they are like, in the order that is asked for."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from generation.records import candidate_from_dict
 Row = Mapping[str, Any]
 DATA = Path(craqan.__file__).parent / "data"
 QUESTION_WORDS = ("what", "which", "who", "when", "where", "why", "how")
+MAX_SEARCH = 300
 _SAME_WORD = {"whom": "who", "whose": "who"}
 _QUESTION_WORD = re.compile(rf"\b({'|'.join((*QUESTION_WORDS, *_SAME_WORD))})\b", re.IGNORECASE)
 
@@ -106,10 +107,30 @@ class Shelf:
         return {config: splits[id] for config, splits in self.divided.items() if id in splits}
 
     def find(self, filters: Filters) -> list[Row]:
-        """The rows that fit, in the order asked for. Raises UsageError for an order that there is none of."""
+        """The rows that fit, in the order asked for. Raises UsageError for an order that there is none of, and for too
+        many words to look for."""
         if filters.order not in ORDERS:
             raise UsageError(f"There is no order {filters.order!r}; choose one of {', '.join(filter(None, ORDERS))}.")
+        if len(filters.text) > MAX_SEARCH:
+            raise UsageError(f"A search takes {MAX_SEARCH} characters at most: give the few words that matter.")
         return sorted((row for row in self.of(filters.config) if filters.fit(row)), key=ORDERS[filters.order][1])
+
+    def check(self, filters: Filters) -> None:
+        """Raises UsageError for a value that no row has, which would otherwise find nothing without a word."""
+        known: dict[str, tuple[object, Sequence[object]]] = {
+            "article": (filters.article, self.articles),
+            "kind": (filters.kind, ("pronominal", "nominal", "mixed")),
+            "number of required sentences": (filters.required_sentences, (0, 2, 3)),
+            "domain": (filters.domain, self.domains),
+            "question word": (filters.question_word, QUESTION_WORDS),
+            "split": (filters.split, self.splits),
+        }
+        for what, (value, choices) in known.items():
+            if value and value not in choices:
+                listed = "a title of the set" if what == "article" else f"one of {', '.join(map(str, choices))}"
+                raise UsageError(f"There is no {what} {_cut(value)}; choose {listed}, or leave it out.")
+        if min(filters.min_distance, filters.max_distance) < 0:
+            raise UsageError("A distance counts sentences from 0; leave it out, or give 0, for any.")
 
     def get(self, id: str) -> Row:
         """The row called `id`. Raises UsageError if there is none."""
@@ -129,6 +150,11 @@ def load_shelf(folder: Path = DATA) -> Shelf:
 
     divided = {config: {row["id"]: row["split"] for row in rows(config)} for config in ("random", "domain")}
     return Shelf(rows("default"), rows("provenance"), rows("rejected"), rows("articles"), divided)
+
+
+def _cut(value: object) -> str:
+    """In quotation marks if it is a text, and of a length to be read."""
+    return repr(value if not isinstance(value, str) or len(value) <= 60 else f"{value[:60]}…")
 
 
 def question_word(question: str) -> str:

@@ -9,7 +9,7 @@ aiohappyeyeballs. No answer is decompressed that was not asked for: the request 
 import asyncio
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,6 +26,9 @@ _ADDRESS_S = 300.0  # how long a name's addresses are believed
 _CLOSING_S = 1.0  # a connection that ends within it, without a byte, was closed before the request came
 _STAGGER_S = 0.25  # between two addresses of one name (RFC 8305)
 
+Admit = Callable[[str, Sequence[str]], None]
+"""Is told a host and all its addresses before any of them is connected to; raises UsageError to refuse them."""
+
 
 class Broken(ConnectionError):
     """The connection ended, or what came over it is no HTTP."""
@@ -35,14 +38,16 @@ class WireTransport:
     """Posts to one chat completions endpoint, over connections that are kept; see `transport.Transport`.
 
     There is no limit on connections (who calls decides how many). They belong to the event loop in which they were
-    made, and are let go in another one. Redirects are not followed, cookies not kept.
+    made, and are let go in another one. Redirects are not followed, cookies not kept. What `admit` was told is what is
+    connected to: a name is not looked up again in between, and whenever it is, `admit` is asked anew.
     """
 
-    def __init__(self, url: str, key: Key, timeout: float) -> None:
+    def __init__(self, url: str, key: Key, timeout: float, admit: Admit | None = None) -> None:
         self.url = url
         self.host = urlsplit(url).netloc
         self.key = key
         self.timeout = timeout
+        self._admit = admit
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pool: _Pool | None = None
 
@@ -50,7 +55,7 @@ class WireTransport:
         loop = asyncio.get_running_loop()
         pool = self._pool
         if pool is None or self._loop is not loop:
-            pool, self._loop = _Pool(self.url, self.key), loop
+            pool, self._loop = _Pool(self.url, self.key, self._admit), loop
             self._pool = pool
         try:
             return await pool.post(pool.framed(encoded(payload)), loop.time() + self.timeout)
@@ -61,7 +66,7 @@ class WireTransport:
 
     def apart(self) -> "WireTransport":
         """The same endpoint, with connections of its own."""
-        return WireTransport(self.url, self.key, self.timeout)
+        return WireTransport(self.url, self.key, self.timeout, self._admit)
 
     async def aclose(self) -> None:
         if self._pool is not None and self._loop is asyncio.get_running_loop():
@@ -72,7 +77,7 @@ class WireTransport:
 class _Pool:
     """The connections of one event loop, those at rest in `idle`, the one used last at its end."""
 
-    def __init__(self, url: str, key: Key) -> None:
+    def __init__(self, url: str, key: Key, admit: Admit | None = None) -> None:
         from yarl import URL
 
         target = URL(url + "/chat/completions")
@@ -81,6 +86,7 @@ class _Pool:
         self.is_tls = target.scheme == "https"
         self.idle: list[_Connection] = []
         self.at_work: set[_Connection] = set()
+        self._admit = admit
         self._addresses: list[Any] = []
         self._asked_at = 0.0
         self._lookup = asyncio.Lock()
@@ -166,7 +172,10 @@ class _Pool:
         async with self._lookup:
             if not self._addresses or time.monotonic() - self._asked_at > _ADDRESS_S:
                 loop = asyncio.get_running_loop()
-                self._addresses = await loop.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+                found = await loop.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+                if self._admit is not None:
+                    self._admit(self.host, [str(entry[4][0]) for entry in found])
+                self._addresses = found
                 self._asked_at = time.monotonic()
         return self._addresses
 

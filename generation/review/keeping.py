@@ -68,12 +68,19 @@ def from_environment() -> tuple[Path | None, Callable[[], None]]:
         return (Path(file) if file else None), lambda: None
     path = Path(file or Path(tempfile.mkdtemp(prefix="craqan-review-")) / "review.sqlite")
     pairs = Path(os.environ.get("REVIEW_PAIRS") or Path(__file__).parents[2] / "data")
-    minutes = os.environ.get("REVIEW_MINUTES", str(MINUTES))
-    try:
-        keeper = Keeper(path, repo, lambda new: human.start(new, [pairs]), minutes=float(minutes))
-    except ValueError as error:
-        raise UsageError(f"REVIEW_MINUTES takes a number above 0, not {minutes!r}.") from error
+    keeper = Keeper(path, repo, lambda new: human.start(new, [pairs]), minutes=_minutes())
     return path, keeper.save
+
+
+def _minutes() -> float:
+    value = os.environ.get("REVIEW_MINUTES", str(MINUTES))
+    try:
+        minutes = float(value)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes < float("inf"):
+        raise UsageError(f"REVIEW_MINUTES takes a number above 0, not {value!r}.")
+    return minutes
 
 
 def download(repo: str, *, create: bool = False) -> list[Line]:

@@ -13,6 +13,9 @@ def serve(path: Path, port: int) -> None:
     os.environ.setdefault("GRADIO_SERVER_NAME", "127.0.0.1")
     os.environ["GRADIO_SERVER_PORT"] = str(port)
     try:
+        from space import hosting
+
+        hosting.check_environment()  # gradio reads it when it is imported, by app
         import app
     except ImportError as error:
         raise UsageError(f"The page needs {error.name}: pip install 'craqan[space]'.") from error

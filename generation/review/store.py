@@ -62,6 +62,7 @@ class Store:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
+        _refuse_folder(self.path)
         if not self.path.is_file():
             raise ReviewError(f"{self.path} does not exist; make it with: craqan review start {self.path} PAIRS.jsonl")
         with self.reading() as db:
@@ -71,6 +72,7 @@ class Store:
     def create(cls, path: Path | str, policy: Policy, guidelines: str) -> "Store":
         """A new file, complete or not there at all. Raises UsageError if there is one already."""
         path = Path(path)
+        _refuse_folder(path)
         if path.exists():
             raise UsageError(f"{path} exists already; add pairs to it with: craqan review add {path} PAIRS.jsonl")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -151,6 +153,13 @@ class Store:
         """All votes ever given, in order."""
         with self.reading() as db:
             return votes_of(db)
+
+
+def _refuse_folder(path: Path) -> None:
+    if path.is_dir():
+        raise ReviewError(
+            f"{path} is a folder, not a review file; name a file in it, such as {path / 'review.sqlite'}."
+        )
 
 
 def policy_from(values: Mapping[str, Any]) -> Policy:

@@ -1,0 +1,127 @@
+"""How a program's call is taken: arguments of the kinds that are promised, no files, and one sentence for each fault."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterator
+from functools import wraps
+from typing import Any, get_type_hints
+
+import gradio as gr
+from fastapi.exceptions import RequestValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from generation.errors import CraqanError, InputError
+from space import rates
+from space.rates import Rate
+
+SEE = "see “Use via API” at the page's foot."
+KINDS = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    list[str]: "a list of texts",
+    list[str] | None: "a list of texts, or null",
+    list[int]: "a list of whole numbers",
+    list[dict[str, Any]] | None: "a list of objects, or null",
+}
+_DEEPEST = 20  # lists and objects within each other
+
+
+def endpoint(function: Callable[..., Awaitable[Any]], rate: Rate = rates.CHECKS) -> Callable[..., Awaitable[Any]]:
+    """`function` for gr.api: held against its own annotations and `rate` first; what is wrong is a gr.Error.
+
+    Every parameter but `request` needs an annotation of KINDS.
+    """
+    hints = {name: hint for name, hint in get_type_hints(function).items() if name not in ("request", "return")}
+    readers = {name: (TypeAdapter(hint, config=ConfigDict(strict=True)), KINDS[hint]) for name, hint in hints.items()}
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    async def called(*args: Any) -> Any:
+        given = signature.bind(*args).arguments
+        try:
+            for name, (reader, kind) in readers.items():
+                _check(name, given[name], reader, kind)
+            rate.admit(rates.visitor(given.get("request")))
+            return await function(*args)
+        except CraqanError as error:
+            raise refusal(str(error)) from error
+
+    return called
+
+
+def refusal(sentence: str) -> gr.Error:
+    """Shown to whoever called; no fault of the server's, and so not in its log, which is no place for what was sent."""
+    return gr.Error(sentence, print_exception=False)
+
+
+def guard(demo: gr.Blocks) -> None:
+    """Hold what every event of the page gets against the two things that gradio does not ask.
+
+    It tells of missing values with all that were given, keys included, in the log; and it fetches what a value claims
+    to be a file at an address. This page takes neither.
+    """
+
+    def validate_inputs(block_fn: Any, inputs: list[Any]) -> None:
+        if len(inputs) < len(block_fn.inputs):
+            raise refusal(f"This function takes {len(block_fn.inputs)} values and was given {len(inputs)}: {SEE}")
+        if any(_is_file(part) for part in _parts(inputs)):
+            raise refusal("No files are taken here: give the text itself.")
+
+    demo.validate_inputs = validate_inputs  # type: ignore[method-assign]
+
+
+def _check(name: str, value: Any, reader: TypeAdapter[Any], kind: str) -> None:
+    try:
+        reader.validate_python(value)
+    except ValidationError:
+        raise InputError(f"`{name}` must be {kind}: {SEE}") from None
+
+
+def _parts(value: Any, depth: int = 0) -> Iterator[Any]:
+    """The value and all within it."""
+    if depth > _DEEPEST:
+        raise refusal("This holds too many lists within lists: give it flat.")
+    yield value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in inner:
+        yield from _parts(part, depth + 1)
+
+
+def _is_file(value: Any) -> bool:
+    """As gradio asks it."""
+    return isinstance(value, dict) and "path" in value and "meta" in value
+
+
+# Requests that reach no function of ours
+
+
+def _unreadable(request: Request, error: Exception) -> JSONResponse:
+    return _said(f'The body must be JSON of the form that this path takes, such as {{"data": [...]}}: {SEE}', 422)
+
+
+def _misfit(request: Request, error: Exception) -> JSONResponse:
+    """From a call by names: gradio raises what it finds there as it is."""
+    if "/call/" not in request.url.path:
+        raise error
+    if isinstance(error, KeyError):
+        return _said(f"There is no function of this name: {SEE}", 404)
+    return _said(f"These are not the names of the function's arguments: {SEE}", 422)
+
+
+def _broken(request: Request, error: Exception) -> JSONResponse:
+    return _said("Something broke on the server's side: try again in a minute.", 500)
+
+
+def _said(sentence: str, status: int) -> JSONResponse:
+    return JSONResponse({"detail": sentence}, status)
+
+
+HANDLERS = {
+    RequestValidationError: _unreadable,
+    KeyError: _misfit,
+    TypeError: _misfit,
+    Exception: _broken,
+}
+"""For FastAPI: how each kind of error is answered."""
