@@ -370,8 +370,8 @@ def _transport(
         return WireTransport(url, key, seconds, admit)
     if admit is not None:
         raise UsageError(
-            f"{urlsplit(url).hostname} would be called by a proxy, whose way from there cannot be checked: put the host "
-            "into NO_PROXY, so that it is called from here."
+            f"{urlsplit(url).hostname} would be called by a proxy, whose way on cannot be checked: put the host into "
+            "NO_PROXY, so that it is called from here."
         )
     return AiohttpTransport(url, key, seconds)
 

@@ -1,4 +1,4 @@
-"""How a program's call is taken: arguments of the kinds that are promised, no files, and one sentence for each fault."""
+"""How a program's call is taken: arguments of the kinds that are promised, no files, one sentence for each fault."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterator

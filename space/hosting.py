@@ -53,8 +53,8 @@ def check_environment() -> None:
     model = os.environ.get("CRAQAN_SPACY_MODEL", "")
     if model and not Path(model, "config.cfg").is_file() and not (model.isidentifier() and find_spec(model)):
         raise UsageError(
-            f"CRAQAN_SPACY_MODEL names {model!r}, which is neither the folder of a spaCy pipeline nor an installed package: unset it, and "
-            f"{' or '.join(MODELS)} is used."
+            f"CRAQAN_SPACY_MODEL names {model!r}, which is neither a spaCy pipeline's folder nor an installed package: "
+            f"unset it, and {' or '.join(MODELS)} is used."
         )
     for host in model_hosts():
         if not host or any(c in "/:@?#" or c.isspace() for c in host):

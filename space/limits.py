@@ -117,7 +117,7 @@ async def check_endpoint(base_url: str, model: str, key: str) -> str:
 
 
 def admission(url: str) -> Admit | None:
-    """What every address of a visitor's server has to pass whenever it is connected to; None where any may be called."""
+    """What the addresses of a visitor's server have to pass whenever it is connected to; None where any will do."""
     is_allowed = (urlsplit(url).hostname or "") in model_hosts()
     return addresses.admit if is_open() and not is_allowed else None
 
