@@ -98,6 +98,7 @@ def launch(demo: gr.Blocks) -> None:
         prevent_thread_lock=True,
     )
     api.answer_mcp_in_json(demo)
+    print(f"{demo.local_url} (end with Ctrl-C)", flush=True)
     demo.block_thread()
 
 

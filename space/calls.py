@@ -7,6 +7,7 @@ from typing import Any, get_type_hints
 
 import gradio as gr
 from fastapi.exceptions import RequestValidationError
+from gradio.route_utils import FnIndexInferError
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -57,17 +58,20 @@ def refusal(sentence: str) -> gr.Error:
 
 
 def guard(demo: gr.Blocks) -> None:
-    """Hold what every event of the page gets against the two things that gradio does not ask.
+    """Hold what every event of the page gets against what gradio does not ask, or answers badly.
 
-    It tells of missing values with all that were given, keys included, in the log; and it fetches what a value claims
-    to be a file at an address. This page takes neither.
+    It tells of missing values with all that were given, keys included, in the log; it fetches what a value claims to be
+    a file at an address; and it cannot send half a pair of surrogates back.
     """
 
     def validate_inputs(block_fn: Any, inputs: list[Any]) -> None:
         if len(inputs) < len(block_fn.inputs):
             raise refusal(f"This function takes {len(block_fn.inputs)} values and was given {len(inputs)}: {SEE}")
-        if any(_is_file(part) for part in _parts(inputs)):
-            raise refusal("No files are taken here: give the text itself.")
+        for part in _parts(inputs):
+            if _is_file(part):
+                raise refusal("No files are taken here: give the text itself.")
+            if isinstance(part, str) and not _is_whole(part):
+                raise refusal("A text holds half of a character: send it as UTF-8, or as pairs of \\u escapes.")
 
     demo.validate_inputs = validate_inputs  # type: ignore[method-assign]
 
@@ -94,6 +98,10 @@ def _is_file(value: Any) -> bool:
     return isinstance(value, dict) and "path" in value and "meta" in value
 
 
+def _is_whole(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
+
+
 # Requests that reach no function of ours
 
 
@@ -101,12 +109,17 @@ def _unreadable(request: Request, error: Exception) -> JSONResponse:
     return _said(f'The body must be JSON of the form that this path takes, such as {{"data": [...]}}: {SEE}', 422)
 
 
-def _misfit(request: Request, error: Exception) -> JSONResponse:
-    """From a call by names: gradio raises what it finds there as it is."""
+def _unknown(request: Request, error: Exception) -> JSONResponse:
+    """gradio looks a function up by its name, or by the number that a page has for it, and raises what it meets."""
+    if not any(part in request.url.path for part in ("/call/", "/run/", "/queue/join")):
+        raise error
+    return _said(f"There is no such function: {SEE}", 404)
+
+
+def _misnamed(request: Request, error: Exception) -> JSONResponse:
+    """From a call by names."""
     if "/call/" not in request.url.path:
         raise error
-    if isinstance(error, KeyError):
-        return _said(f"There is no function of this name: {SEE}", 404)
     return _said(f"These are not the names of the function's arguments: {SEE}", 422)
 
 
@@ -120,8 +133,9 @@ def _said(sentence: str, status: int) -> JSONResponse:
 
 HANDLERS = {
     RequestValidationError: _unreadable,
-    KeyError: _misfit,
-    TypeError: _misfit,
+    KeyError: _unknown,
+    FnIndexInferError: _unknown,
+    TypeError: _misnamed,
     Exception: _broken,
 }
 """For FastAPI: how each kind of error is answered."""

@@ -84,7 +84,8 @@ def choose(sections: Sequence[Section], index: int) -> Sequence[Section]:
     if index == EACH:
         return limits.of_one_run(sections)
     if not 0 <= index < len(sections):
-        raise UsageError("The text has no such section any more: choose the section again.")
+        there = "1 section" if len(sections) == 1 else f"{len(sections)} sections"
+        raise UsageError(f"The text has {there} to choose from, and none at {index}: choose the section again.")
     return [sections[index]]
 
 

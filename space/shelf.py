@@ -120,15 +120,15 @@ class Shelf:
         known: dict[str, tuple[object, Sequence[object]]] = {
             "article": (filters.article, self.articles),
             "kind": (filters.kind, ("pronominal", "nominal", "mixed")),
-            "number of required sentences": (filters.required_sentences, (0, 2, 3)),
+            "required_sentences": (filters.required_sentences, (2, 3)),
             "domain": (filters.domain, self.domains),
-            "question word": (filters.question_word, QUESTION_WORDS),
+            "question_word": (filters.question_word, QUESTION_WORDS),
             "split": (filters.split, self.splits),
         }
-        for what, (value, choices) in known.items():
+        for name, (value, choices) in known.items():
             if value and value not in choices:
-                listed = "a title of the set" if what == "article" else f"one of {', '.join(map(str, choices))}"
-                raise UsageError(f"There is no {what} {_cut(value)}; choose {listed}, or leave it out.")
+                listed = "a title of the set" if name == "article" else f"one of {', '.join(map(str, choices))}"
+                raise UsageError(f"No row has {name} {_cut(value)}: give {listed}, or leave it out.")
         if min(filters.min_distance, filters.max_distance) < 0:
             raise UsageError("A distance counts sentences from 0; leave it out, or give 0, for any.")
 

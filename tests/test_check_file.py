@@ -98,7 +98,7 @@ BROKEN = {
     "indices true": (GOOD | {"required_sentence_indices": [True, 2]}, "whole numbers"),
     "sentences empty": (GOOD | {"sentences": []}, "not an empty list"),
     "a book": (GOOD | {"sentences": ["word " * 30_000, "It."]}, "more than 100,000 characters"),
-    "a sentence empty": (GOOD | {"sentences": ["", "b"]}, "a sentence must be text"),
+    "a sentence empty": (GOOD | {"sentences": ["", "b"]}, "a sentence is empty"),
     "label without index": (
         GOOD | {"coreferences": [{"mention": {"text": "It"}, "antecedent": {}}]},
         '"sentence_index"',

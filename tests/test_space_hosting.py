@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -15,8 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from generation.errors import UsageError
+import app
+from generation.errors import ReviewError, UsageError
+from generation.review import keeping
+from generation.review.ballots import Policy
+from generation.review.store import Store
 from space import hosting
+from space.shelf import Shelf
+from tests.space_rows import ROWS
 
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
@@ -78,7 +85,16 @@ def test_the_image_runs_as_nobody_in_particular_and_knows_no_secret():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("CRAQAN_SPACY_MODEL", "nothere"), ("CRAQAN_DATASET", "a b/c"), ("CRAQAN_MODEL_HOSTS", "https://models.example/")],
+    [
+        ("CRAQAN_SPACY_MODEL", "nothere"),
+        ("CRAQAN_SPACY_MODEL", "/"),
+        ("CRAQAN_DATASET", "a b/c"),
+        ("CRAQAN_MODEL_HOSTS", "https://models.example/"),
+        *(("GRADIO_SERVER_PORT", value) for value in ("abc", "", "0", "70000", "7860.0", "-1", "٣")),
+        ("GRADIO_NUM_PORTS", "many"),
+        ("GRADIO_DEBUG", "yes"),
+        *(("GRADIO_SERVER_NAME", value) for value in ("", "192.0.2.1", "::1", "no host")),
+    ],
 )
 def test_a_broken_setting_is_named_before_anything_is_served(monkeypatch, name, value):
     hosting.check_environment()
@@ -87,11 +103,39 @@ def test_a_broken_setting_is_named_before_anything_is_served(monkeypatch, name, 
         hosting.check_environment()
 
 
-def test_a_damaged_review_file_is_said_in_one_sentence(tmp_path):
+def test_a_port_that_is_none_is_said_before_gradio_meets_it():
+    code = (
+        "import sys, runpy\ntry: runpy.run_module('app', run_name='__main__')\nfinally: print('gradio' in sys.modules)"
+    )
+    environment = {**os.environ, "GRADIO_SERVER_PORT": "abc", "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=STARTING
+    )
+    assert (ran.returncode, ran.stdout) == (2, "False\n")
+    assert ran.stderr == "GRADIO_SERVER_PORT takes a whole number from 1 to 65535, not 'abc': change or unset it.\n"
+
+
+@pytest.mark.parametrize("minutes", ["soon", "0", "-1", "nan", "inf"])
+def test_a_time_between_two_savings_that_is_none_is_refused_before_the_hub_is_asked(monkeypatch, minutes):
+    monkeypatch.setenv("REVIEW_REPO", "org/votes")
+    monkeypatch.setenv("REVIEW_MINUTES", minutes)
+    with pytest.raises(UsageError, match="REVIEW_MINUTES takes a number above 0"):
+        keeping.from_environment()
+
+
+def test_a_folder_in_place_of_a_review_is_called_one(tmp_path):
+    for use in (Store, lambda path: Store.create(path, Policy(), "")):
+        with pytest.raises(ReviewError, match="is a folder, not a review"):
+            use(tmp_path)
+
+
+def test_a_damaged_review_file_is_said_in_one_sentence(tmp_path, monkeypatch, capsys):
     review = tmp_path / "review.sqlite"
     review.write_text("no database")
-    environment = {**os.environ, "REVIEW_FILE": str(review), "PYTHONPATH": str(ROOT)}
-    ran = subprocess.run(
-        [sys.executable, "-m", "app"], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=STARTING
-    )
-    assert ran.returncode == 2 and "damaged" in ran.stderr and len(ran.stderr.splitlines()) == 1, ran.stderr
+    monkeypatch.setenv("REVIEW_FILE", str(review))
+    monkeypatch.setattr(app, "load_shelf", lambda: Shelf(ROWS))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    with pytest.raises(SystemExit) as ended:
+        app.main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 2 and "damaged" in said and len(said.splitlines()) == 1

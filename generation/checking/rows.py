@@ -174,7 +174,9 @@ def _sentences(row: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[int, int]]
 
 def _sentence(item: Any) -> str:
     text = item.get("text", item.get("sentence")) if isinstance(item, dict) else item
-    if not isinstance(text, str) or not text.strip():
+    if isinstance(text, str) and not text.strip():
+        raise RowError("a sentence is empty; leave it out, and count the others from 0.")
+    if not isinstance(text, str):
         raise RowError(f'a sentence must be text, or an object with "text", not {_kind(item)}.')
     return text
 

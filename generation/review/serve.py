@@ -19,5 +19,4 @@ def serve(path: Path, port: int) -> None:
         import app
     except ImportError as error:
         raise UsageError(f"The page needs {error.name}: pip install 'craqan[space]'.") from error
-    print(f"http://{os.environ['GRADIO_SERVER_NAME']}:{port}/ (end with Ctrl-C)", flush=True)
     app.launch(app.build_demo(review=path))

@@ -115,7 +115,7 @@ def test_health_answers_at_once(small_app):
     ("endpoint", "arguments", "message"),
     [
         ("/check_pair", {**ORCHARD, "sentences": ["One."] * 61}, "the limit is 60"),
-        ("/check_pair", {**ORCHARD, "sentences": [1, 2]}, "list of sentences"),
+        ("/check_pair", {**ORCHARD, "sentences": [1, 2]}, "list of texts"),
         ("/check_pair", {**ORCHARD, "coreferences": [{"kind": "pronominal"}]}, "mention"),
         ("/check_pair", {**ORCHARD, "required": "all"}, "whole numbers"),
         ("/evaluate_chunker", {"name": "semantic:90"}, "runs no chunker"),
@@ -124,7 +124,7 @@ def test_health_answers_at_once(small_app):
         ("/evaluate_chunker", {"name": "tokens:100", "split": "all"}, "no split"),
         ("/generate_pair", {"text": ""}, "Paste a text first"),
         ("/generate_pair", {"sentences": ["One ship came.", "It sank."]}, "needs 3"),
-        ("/generate_pair", {"sentences": [1, 2, 3]}, "list of sentences"),
+        ("/generate_pair", {"sentences": [1, 2, 3]}, "list of texts"),
         ("/generate_pair", {"text": "A text.", "sentences": ["One."]}, "not both"),
         ("/generate_pair", {"text": "The law holds. " * 20_000}, "the limit is 200,000"),
         ("/generate_pair", {"text": "x", "model": "m", "base_url": "http://example.com"}, "too short"),
