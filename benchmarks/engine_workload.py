@@ -7,7 +7,7 @@ the same ones.
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def passages(count: int) -> Iterator[dict[str, str]]:
             return f"{draw(VERBS)} {things} of {draw(PLACES)} and {draw(PLACES)} {draw(TIMES)}"
 
         lines = (
-            f"The {draw(NAMES)} {draw(THINGS)} Act was passed in {1900 + number % 100}.",
+            f"The {_act(number, draw)} was passed in {1900 + number % 100}.",
             f"Senator {draw(PEOPLE)} of {draw(PLACES)} {habit()}.",
             "It requires every ferry of class Alder, Birch, Cedar, Dogwood or Elm to carry two rafts.",
             f"Governor {draw(PEOPLE)} {habit()}.",
@@ -48,6 +48,12 @@ def passages(count: int) -> Iterator[dict[str, str]]:
             f"Docket {number} {habit()}.",
         )
         yield {"title": f"Act {number}", "text": " ".join(lines)}
+
+
+def _act(number: int, draw: Callable[[list[str]], str] | None = None) -> str:
+    """The name of a passage's Act, in no other passage: no run accepts a question twice."""
+    draw = draw or random.Random(number).choice
+    return f"{draw(NAMES)} {draw(THINGS)} Act of chapter {number}"
 
 
 def asked(body: bytes) -> str:
@@ -71,7 +77,7 @@ def reply(what: str, accept: float, flawed: float, has_flaw: bool) -> str:
     """The text that answers `what`; a reviewer accepts with a chance of `accept`, what has a flaw never."""
     passage, mark, role = what.split("/")
     if role == "generator":
-        return _draft(CLASSES[int(mark) % len(CLASSES)], chance(what + "/flaw") < flawed)
+        return _draft(int(passage), CLASSES[int(mark) % len(CLASSES)], chance(what + "/flaw") < flawed)
 
     def verdict(name: str) -> dict[str, object]:
         accepts = not has_flaw and chance(f"{passage}/{mark}/{name}") < accept
@@ -81,13 +87,13 @@ def reply(what: str, accept: float, flawed: float, has_flaw: bool) -> str:
     return json.dumps({name: verdict(name) for name in REVIEWERS} if role == "joint" else verdict(role))
 
 
-def _draft(mark: str, flawed: bool) -> str:
+def _draft(number: int, mark: str, flawed: bool) -> str:
     coreference = {
         "kind": "pronominal",
         "mention": {"sentence_index": 2, "text": "It"},
-        "antecedent": {"sentence_index": 0, "text": "Act"},
+        "antecedent": {"sentence_index": 0, "text": f"The {_act(number)}"},
     }
-    question = f"What does the Act that was passed require every ferry of class {mark} to carry?"
+    question = f"What does the {_act(number)} require every ferry of class {mark} to carry?"
     answer = {"question": question, "answer": FLAW if flawed else "two rafts", "required_sentence_indices": [0, 2]}
     return json.dumps(answer | {"coreferences": [coreference]})
 

@@ -14,7 +14,7 @@ from random import Random
 from shutil import copyfile
 
 from evaluation import adapters, statistics, tables
-from evaluation.cells import write_whole
+from evaluation.cells import Cell, write_whole
 from evaluation.examples import ExampleSet
 from evaluation.harness import Options, evaluate
 from evaluation.plots import best_retriever
@@ -24,6 +24,8 @@ ROOT = Path(__file__).parents[1]
 QUOREF = ROOT.parent / "shared" / "data" / "quoref" / "quoref-dev-public.json"
 OUT = ROOT / "runs" / "evaluation"
 PAGE = ROOT / "docs" / "results.md"
+SUMMARY = PAGE.parent / "results" / "summary.md"
+"""What the card and the datasheet quote (`python -m generation.releases.card`)."""
 CHUNKERS = (
     "sections:100",  # whole sentences, at most 100 tokens: the one that all are compared with
     "tokens:50",
@@ -61,6 +63,8 @@ def main() -> int:
             target = PAGE.parent / "results" / f"{name}-{plot.name}"
             target.parent.mkdir(exist_ok=True)
             copyfile(plot, target)
+    if "quoref" in found:
+        write_whole(SUMMARY, summary(found["ours"], found["quoref"]))
     print(PAGE.read_text(encoding="utf-8"))
     return 0 if "quoref" in found else 1
 
@@ -111,6 +115,50 @@ def page(found: dict[str, Results]) -> str:
     if "quoref" in found:
         parts += ["## The two sets beside each other", _beside(ours, found["quoref"])]
     return "\n\n".join(parts) + "\n"
+
+
+def summary(ours: Results, theirs: Results) -> str:
+    """A table for the card: a row a chunker, both sets under each retriever, and the reader where it read."""
+    names = {r.partition(":")[0]: r for r in dict.fromkeys(c.retriever for c in ours.retrieval)}
+    columns = [(results, retriever) for results in (ours, theirs) for retriever in names.values()]
+    header = ["chunker", *(f"{label}, {name}" for label in ("CRaQAn", "Quoref") for name in names)]
+    rows = [
+        [
+            chunker,
+            *(_told(results, chunker, retriever, results.main).removesuffix(" %") for results, retriever in columns),
+        ]
+        for chunker in ours.chunkings
+    ]
+    sizes = [
+        f"{len(r.examples.examples):,} questions on {len(r.examples.documents):,} documents" for r in (ours, theirs)
+    ]
+    return "\n\n".join(
+        [
+            f"Share of questions whose whole required set is in the first five chunks (%, with the 95 % interval over"
+            f" passages): {sizes[0]} of CRaQAn (digest {ours.examples.digest}), {sizes[1]} of Quoref.",
+            tables.table(header, rows),
+            "A reader by rules, F1 of the answer and of the required sentences, CRaQAn and Quoref:",
+            tables.table(("chunks read", "CRaQAn", "Quoref"), _read_by_rules(ours, theirs)),
+            "[All figures, how each is defined, and which differences are significant](docs/results.md).",
+        ]
+    )
+
+
+def _read_by_rules(ours: Results, theirs: Results) -> list[tuple[str, ...]]:
+    """One row a context that the reader was given in both sets."""
+    at = {(c.chunker, c.retriever): c for c in theirs.reading}
+    rows = []
+    for cell in ours.reading:
+        if (cell.chunker, cell.retriever) in at:
+            read = f"{cell.chunker} / {cell.retriever}, first {ours.reader_k}" if cell.chunker else "the given passage"
+            both = ((ours, cell), (theirs, at[cell.chunker, cell.retriever]))
+            rows.append((read, *(f"{_share(r, c, 'f1')}, {_share(r, c, 'support_f1')}" for r, c in both)))
+    return rows
+
+
+def _share(results: Results, cell: Cell, measure: str) -> str:
+    mean = results.mean(cell, measure)
+    return "-" if mean is None else f"{100 * mean:.1f}"
 
 
 def findings(found: dict[str, Results]) -> str:

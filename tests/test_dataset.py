@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import craqan
+from evaluation import adapters
 from generation import dataset
 from generation.errors import InputError, InvariantError, UsageError
 from generation.records import Article, Candidate, Section, Sentence, candidate_from_dict
@@ -267,6 +268,12 @@ def test_a_write_that_fails_leaves_the_old_files_whole(data: Path) -> None:
 
 def test_the_front_matter_of_the_readme_is_current() -> None:
     assert not card.update(ROOT / "README.md", ROOT / "data", write=False), "run python -m generation.releases.card"
+
+
+def test_the_evaluation_that_the_card_quotes_was_of_these_rows() -> None:
+    measured = ROOT / "docs" / "results" / "summary.md"
+    digest = adapters.load(ROOT / "data").digest
+    assert f"(digest {digest})" in measured.read_text(encoding="utf-8"), "run python -m benchmarks.evaluation"
 
 
 def test_the_card_changes_with_the_data_and_never_the_text_below(data: Path, tmp_path: Path) -> None:

@@ -120,8 +120,13 @@ def update(readme: Path, data_dir: Path, *, write: bool = True) -> bool:
         raise InputError(f"{readme} does not begin with a front matter: put two lines of --- at its top.")
     counted = figures.count(dataset.rows_of(data_dir))
     drawn = sorted(path.stem for path in (data_dir / plots.FOLDER).glob("*.png"))
+    measured = readme.with_name("docs") / "results" / "summary.md"  # `python -m benchmarks.evaluation` writes it
     made = page.blocks(
-        counted, licence=craqan.LICENSE, pictures=drawn, picture_folder=f"{data_dir.name}/{plots.FOLDER}"
+        counted,
+        licence=craqan.LICENSE,
+        pictures=drawn,
+        picture_folder=f"{data_dir.name}/{plots.FOLDER}",
+        evaluation=measured.read_text(encoding="utf-8") if measured.exists() else "",
     )
     new = {readme: front_matter(data_dir) + blocks.fill(body(text), made, str(readme))}
     datasheet = readme.with_name("DATASHEET.md")

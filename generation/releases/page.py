@@ -50,8 +50,12 @@ def blocks(
     pictures: Iterable[str] = (),
     notes: Sequence[str] = (),
     picture_folder: str = "",
+    evaluation: str = "",
 ) -> dict[str, str]:
-    """{name: Markdown} of all that is made from the data; `notes` are limits and exceptions to be told."""
+    """{name: Markdown} of all that is made from the data.
+
+    `notes` are limits and exceptions to be told, `evaluation` what was measured with these very rows, if it was.
+    """
     return {
         "load": _LOAD.replace("VERSION", version),
         "splits": splits(figures),
@@ -61,6 +65,7 @@ def blocks(
         "yield": stages(figures),
         "agreement": agreement(figures),
         "proof": proof(figures),
+        "evaluation": evaluation or "Not measured with these rows: `craqan evaluate` does it.",
         "makers": makers(figures),
         "licences": licences(figures, licence),
         "limits": "\n".join(f"- {note}" for note in [*limits(figures), *notes]),
