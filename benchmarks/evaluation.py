@@ -14,11 +14,12 @@ from random import Random
 from shutil import copyfile
 
 from evaluation import adapters, statistics, tables
-from evaluation.cells import Cell, write_whole
+from evaluation.cells import Cell
 from evaluation.examples import ExampleSet
 from evaluation.harness import Options, evaluate
 from evaluation.plots import best_retriever
 from evaluation.report import Compared, Results, distance_of, kind_of
+from generation.files import write_whole
 
 ROOT = Path(__file__).parents[1]
 QUOREF = ROOT.parent / "shared" / "data" / "quoref" / "quoref-dev-public.json"

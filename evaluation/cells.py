@@ -79,14 +79,6 @@ class Shelf:
         return None if self.folder is None else self.folder / f"{key}.jsonl"
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
-
-
 def _drop_torn_line(path: Path) -> None:
     if not path.exists():
         return

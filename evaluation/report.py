@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from evaluation import statistics
-from evaluation.cells import Cell, write_whole
+from evaluation.cells import Cell
 from evaluation.chunk_metrics import ChunkReport
 from evaluation.examples import Example, ExampleSet
 from evaluation.statistics import Difference, Interval
 from generation import __version__
+from generation.files import write_whole
 from generation.records import Usage
 from generation.running.budget import Price
 
@@ -197,6 +198,7 @@ class Results:
         """results.json, table.md and plots/*.png, each whole or not at all."""
         from evaluation.plots import draw
 
+        folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / "results.json", json.dumps(self.as_dict(), ensure_ascii=False, indent=1) + "\n")
         write_whole(folder / "table.md", self.markdown())
         draw(self, folder / "plots")

@@ -13,6 +13,7 @@ from evaluation import cli as evaluating
 from generation import __version__, proof_cli
 from generation.checks import CheckLevel
 from generation.errors import CraqanError, InputError, UsageError
+from generation.files import read_lines
 from generation.releases import cli as releasing
 from generation.review import cli as review
 from generation.running import interrupts
@@ -304,21 +305,14 @@ def _proving(wanted: bool, *options: Any) -> "Proving | None":
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        with path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield _row(path, number, line)
-    except FileNotFoundError:
-        raise UsageError(f"{path} does not exist; give a JSONL file of pairs.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read as a UTF-8 file; give a JSONL file of pairs.") from error
+    for number, line in read_lines(path):
+        yield _row(path, number, line)
 
 
 def _row(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}, line {number}, is not JSON; give a JSONL file, one object a line.") from error
     if not isinstance(row, dict) or "sentences" not in row:
         raise InputError(f'{path}, line {number}, has no "sentences"; give a JSONL file of pairs.')

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from generation.errors import CraqanError, UsageError
+from generation.files import write_whole
 from generation.review import exchange, intake, label_studio, sheet
 from generation.review.ballots import Count, Decision, Policy, Vote, count, last_votes
 from generation.review.desk import clean_name
@@ -23,7 +24,6 @@ from generation.review.exchange import Imported
 from generation.review.guidelines import default_guidelines
 from generation.review.intake import Added
 from generation.review.store import Pair, Store, names_of, pairs_of, votes_of
-from generation.running.folder import write_whole
 
 if TYPE_CHECKING:
     from generation.review.agreement import Agreement
@@ -136,16 +136,21 @@ def export(path: Path | str, out: Path, format: Format = "auto", *, names: bool 
     .xml. Raises UsageError, ReviewError.
     """
     leaving = exchange.leaving(Store(path), names=names)
+    contents: dict[Path, str | bytes] = {}
     match format if format != "auto" else _format_of(out):
         case "jsonl":
-            write_whole(out, exchange.write_jsonl(leaving))
+            contents[out] = exchange.write_jsonl(leaving)
         case "label-studio":
-            write_whole(out.with_suffix(".xml"), label_studio.config())
-            write_whole(out, label_studio.write(leaving))
+            contents = {out.with_suffix(".xml"): label_studio.config(), out: label_studio.write(leaving)}
         case "csv":
-            write_whole(out, sheet.write_csv(leaving))
+            contents[out] = sheet.write_csv(leaving)
         case _:
-            write_whole(out, sheet.write_xlsx(leaving))
+            contents[out] = sheet.write_xlsx(leaving)
+    try:
+        for file, content in contents.items():
+            write_whole(file, content)
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written ({error.strerror}); name another file.") from error
     return sum(len(one.votes) for one in leaving)
 
 
@@ -156,7 +161,7 @@ def import_votes(path: Path | str, file: Path, format: Format = "auto") -> Impor
     """
     store = Store(path)
     if not file.is_file():
-        raise UsageError(f"{file} does not exist; name a file of votes.")
+        raise UsageError(f"{file} {'is a folder' if file.is_dir() else 'does not exist'}; name a file of votes.")
     match format if format != "auto" else _format_of(file):
         case "jsonl":
             return exchange.take_in(store, *exchange.read_jsonl(file))

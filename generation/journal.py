@@ -5,7 +5,10 @@ prompt, model or parameter misses, while another order, concurrency or time-out 
 answer; it is read anew at every use, so a changed reader costs nothing. Long texts are kept once, however often sent.
 
 Replies that arrive together are committed together. A commit outlives the process (kill -9) at once; a power cut may
-cost the last moments, never the file. Two processes may share a journal: what the first has stored the second uses.
+cost the last moments, never the file. Commits do not wait for the disk. What does, bringing into the file what SQLite
+has written ahead of it, is left to a thread, so that a slow disk holds up no call that is out.
+
+Two processes may share a journal: what the first has stored the second uses.
 """
 
 import asyncio
@@ -15,7 +18,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -31,6 +34,7 @@ VERSION = 1
 BUSY_S = 30.0
 _CHECKED_BYTES = 64_000_000  # a larger file is not read through at opening; damage shows when a page is used
 _KNOWN_TEXTS = 1_000
+_AHEAD = 64_000_000  # characters that are committed before they are brought into the file itself
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS texts (sha256 TEXT PRIMARY KEY, text TEXT NOT NULL);
@@ -65,6 +69,8 @@ class Journal:
             raise NoJournalError(f"{self.path} does not exist; name the folder of a run that asked a model.")
         self._waiting: list[_Waiting] = []
         self._known: set[str] = set()
+        self._ahead = 0
+        self._is_bringing_in = False
         with self._told():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
@@ -126,6 +132,7 @@ class Journal:
 
     def close(self) -> None:
         """Commit what waits and close the file."""
+        self._is_bringing_in = False
         self._commit()
         with self._told():
             self._db.close()
@@ -159,7 +166,7 @@ class Journal:
                 raise sqlite3.DatabaseError(problem)
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
-        self._db.execute("PRAGMA wal_autocheckpoint = 4000")
+        self._db.execute("PRAGMA wal_autocheckpoint = 0")  # see _bring_in
         if not ours:
             self._create()
 
@@ -185,9 +192,9 @@ class Journal:
 
     def _commit(self) -> None:
         """One transaction for all that wait, then tell them."""
-        waiting, self._waiting = self._waiting, []
-        if not waiting:
+        if self._is_bringing_in or not self._waiting:
             return
+        waiting, self._waiting = self._waiting, []
         try:
             with self._told():
                 self._db.execute("BEGIN IMMEDIATE")
@@ -204,6 +211,20 @@ class Journal:
         for w, first in zip(waiting, firsts, strict=True):
             if not w.was_first.done():
                 w.was_first.set_result(first)
+        self._ahead += sum(w.size for w in waiting)
+        if self._ahead >= _AHEAD:
+            self._bring_in()
+
+    def _bring_in(self) -> None:
+        """Let a thread do it. What comes meanwhile waits, or what is ahead would grow without end."""
+
+        def ended(_: object) -> None:
+            self._is_bringing_in = False
+            self._commit()
+
+        self._ahead, self._is_bringing_in = 0, True
+        work = asyncio.get_running_loop().run_in_executor(None, _bring_in, self.path)
+        work.add_done_callback(ended)
 
     def _insert(self, waiting: "_Waiting") -> bool:
         """False if the call was answered before, by another process."""
@@ -245,7 +266,7 @@ class Journal:
             raise self._trouble(error) from error
 
     def _trouble(self, error: object) -> JournalError:
-        words = str(error)
+        words = getattr(error, "strerror", None) or str(error)
         if "locked" in words:
             return JournalError(f"{self.path} is held by another process ({words}); wait for it, then run again.")
         if "full" in words or "disk I/O" in words:
@@ -306,6 +327,22 @@ class _Waiting:
     row: tuple[Any, ...]
     texts: Mapping[str, str]
     was_first: "asyncio.Future[bool]"
+
+    @property
+    def size(self) -> int:
+        """Characters."""
+        return sum(len(part) for part in (*self.row, *self.texts.values()) if isinstance(part, str))
+
+
+def _bring_in(path: Path) -> None:
+    """Write into a journal's file what SQLite has written ahead of it."""
+    db = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+    try:
+        with suppress(sqlite3.Error):  # a full disk, as the next commit will tell: all is still there
+            db.execute("PRAGMA wal_checkpoint").fetchall()
+            db.execute(f"PRAGMA user_version = {VERSION}")  # the first write after it waits for the disk once more
+    finally:
+        db.close()
 
 
 def _crc32(raw: str | None) -> int:

@@ -159,7 +159,7 @@ DRAFT_ERRORS: dict[str, tuple[Any, str]] = {
     "no coreference": (pair("snow-plow-act", coreferences=[]), "at least one coreference"),
     "answer no text": (pair("snow-plow-act", answer=3), 'column "answer" should be string'),
     "verdict on nothing": (first_verdict(question="Who?"), "verdicts/snow-plow-act.jsonl:1"),
-    "no verdict": (lambda d: drop(d, "verdicts/snow-plow-act.jsonl"), "verdicts/snow-plow-act.jsonl:1: not JSON"),
+    "no verdict": (lambda d: drop(d, "verdicts/snow-plow-act.jsonl"), "verdicts/snow-plow-act.jsonl is empty"),
     "pair unjudged": (lambda d: drop_last(d, "verdicts/glass-bottle-act.jsonl", 2), "round 2 has no verdict"),
     "judged twice": (lambda d: repeat(d, "verdicts/snow-plow-act.jsonl"), "judges the same text twice"),
     "round of no text": (first_verdict(round=2), 'put it under "earlier"'),
@@ -188,7 +188,7 @@ def drop_last(drafts: Path, name: str, count: int) -> None:
 def test_a_draft_with_a_mistake_is_named_and_nothing_is_written(error: str, drafts: Path, tmp_path: Path) -> None:
     change, message = DRAFT_ERRORS[error]
     change(drafts)
-    with pytest.raises((InputError, InvariantError)) as caught:
+    with pytest.raises((InputError, InvariantError, UsageError)) as caught:
         assemble(drafts, tmp_path / "out", seed=0)
     assert message in str(caught.value)
     assert not (tmp_path / "out").exists()

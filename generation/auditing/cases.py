@@ -12,6 +12,7 @@ from typing import Any
 from generation import checks
 from generation.checking.rows import RowError, read_object, read_pair, text_lines
 from generation.errors import InputError, UsageError
+from generation.files import reading
 from generation.proof import Prover
 from generation.proving.rows import Given, given
 from generation.records import PROBLEM_CODES, Candidate, Section, Verdict, digest, pair_id
@@ -222,8 +223,5 @@ def _votes(path: Path) -> dict[str, _Known]:
 
 
 def _is_review(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(16).startswith(b"SQLite format 3")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror}); give votes as JSON lines, or a review.") from error
+    with reading(path, "votes as JSON lines, or a review"), path.open("rb") as file:
+        return file.read(16).startswith(b"SQLite format 3")

@@ -16,6 +16,7 @@ from generation import checks
 from generation.checking.case import Problem
 from generation.checking.repeats import Questions
 from generation.errors import InputError, UsageError
+from generation.files import PAIRS, read_lines
 from generation.records import Candidate, Coreference, Span
 
 MAX_PASSAGE = 100_000
@@ -49,7 +50,7 @@ class Checked:
 def check_file(path: Path, against: Sequence[Path] = ()) -> Iterator[Checked]:
     """Check every row of `path`; a question that the file or one of `against` asked before is a problem too.
 
-    Raises UsageError if a file cannot be read, or has no row.
+    Raises UsageError for a file that is not there or has no row, InputError for one that cannot be read.
     """
     asked = Questions()
     for where, question in questions_in(against):
@@ -65,11 +66,22 @@ def check_file(path: Path, against: Sequence[Path] = ()) -> Iterator[Checked]:
 
 
 def questions_in(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    """("old.jsonl, line 3", its question) of every row of `paths` that has one."""
+    """("old.jsonl, line 3", its question) of every row of `paths` that has one.
+
+    Raises UsageError, and InputError for a line that is no JSON object and a file that asks nothing.
+    """
     for path in paths:
+        found = 0
         for line, text in text_lines(path):
-            if question := _question(text):
+            try:
+                question = _asked(read_object(text))
+            except RowError as error:
+                raise InputError(f"{path}:{line}: {error}") from error
+            if question:
+                found += 1
                 yield f"{path.name}, line {line}", question
+        if not found:
+            raise InputError(f'{path} asks nothing: no row has a "question"; give {PAIRS}.')
 
 
 def _read_ahead(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -114,14 +126,10 @@ def report(checked: Iterable[Checked], path: Path) -> tuple[list[str], int, int]
 
 
 def text_lines(path: Path) -> list[tuple[int, str]]:
-    """(number from 1, line) of all lines that are not blank. Raises UsageError if the file cannot be read."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read as a UTF-8 file; give a JSONL file of pairs.") from error
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    """(number from 1, line) of all lines that are not blank. Raises UsageError if there is none."""
+    lines = list(read_lines(path))
     if not lines:
-        raise UsageError(f"{path} holds no row; give a JSONL file of pairs.")
+        raise UsageError(f"{path} holds no row; give {PAIRS}.")
     return lines
 
 
@@ -139,9 +147,13 @@ def read_object(text: str) -> Mapping[str, Any]:
 def _question(text: str) -> str:
     """The question of a line, "" if it has none."""
     try:
-        question = read_object(text).get("question")
+        return _asked(read_object(text))
     except RowError:
         return ""
+
+
+def _asked(row: Mapping[str, Any]) -> str:
+    question = row.get("question")
     return question.strip() if isinstance(question, str) else ""
 
 

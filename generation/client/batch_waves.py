@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from generation.errors import JournalError
-from generation.running.folder import write_whole
+from generation.files import write_whole
 
 
 @dataclass

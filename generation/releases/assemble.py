@@ -69,14 +69,17 @@ def _divided(default: dict[str, list[dataset.Row]], before: dataset.Tables, seed
 def _articles(folders: Sequence[Path]) -> list[Path]:
     """The articles' paths, sorted by name; each has its pairs and verdicts, and there are no others."""
     paths = sorted((p for f in folders for p in (f / "articles").glob("*.md")), key=lambda p: p.stem)
+    if not paths:
+        where = " or ".join(map(str, folders))
+        raise UsageError(f"No drafts are in {where}: give a folder with articles/*.md, pairs/ and verdicts/.")
     names = [p.stem for p in paths]
     for one, other in zip(paths, paths[1:], strict=False):
         if one.stem == other.stem:
             raise InputError(f"{one} and {other} have the same name: rename one of them.")
     there = {(kind, p.stem) for f in folders for kind in ("pairs", "verdicts") for p in (f / kind).glob("*.jsonl")}
     wanted = {(kind, name) for kind in ("pairs", "verdicts") for name in names}
-    if there != wanted or not paths:
-        odd = ", ".join(f"{kind}/{name}.jsonl" for kind, name in sorted(there ^ wanted)) or "articles/*.md"
+    if there != wanted:
+        odd = ", ".join(f"{kind}/{name}.jsonl" for kind, name in sorted(there ^ wanted))
         raise InputError(f"Articles, pairs and verdicts do not match in {', '.join(map(str, folders))}; look at {odd}.")
     return paths
 

@@ -112,8 +112,8 @@ def update(readme: Path, data_dir: Path, *, write: bool = True) -> bool:
     Raises InputError if README.md has no front matter, or a block of either that nobody makes.
     """
     import craqan
+    from generation.files import write_whole
     from generation.releases import blocks, figures, page
-    from generation.running.folder import write_whole
 
     text = readme.read_text(encoding="utf-8") if readme.exists() else "---\n---\n\n# CRaQAn\n"
     if not _FRONT_MATTER.match(text):

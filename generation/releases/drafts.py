@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from generation.errors import InputError
+from generation.files import read_text
 from generation.proof import contexts
 from generation.records import (
     Article,
@@ -56,7 +57,7 @@ class Draft:
 
 def read_article(path: Path) -> tuple[Article, str]:
     """(article with segmented sections, its author); the canonical text joins a paragraph's sentences by a space."""
-    text = _read(path)
+    text = read_text(path, "an article in Markdown")
     front = _FRONT_MATTER.match(text)
     fields = _fields(path, front[1] if front else "")
     first_line = text.count("\n", 0, front.end() if front else 0) + 1
@@ -66,13 +67,6 @@ def read_article(path: Path) -> tuple[Article, str]:
     for heading, paragraphs in parts.items():
         article = _with_section(article, heading, paragraphs)
     return replace(article, text=article.text + "\n"), fields["author"]
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read as UTF-8 text: {error}") from error
 
 
 def _fields(path: Path, front: str) -> dict[str, str]:
@@ -146,7 +140,7 @@ def read_pairs(path: Path, article: Article) -> list[Draft]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, line in enumerate(_read(path).removesuffix("\n").split("\n"), start=1):
+    for number, line in enumerate(read_text(path, "drafts as JSON lines").removesuffix("\n").split("\n"), start=1):
         try:
             row = json.loads(line)
         except ValueError as error:

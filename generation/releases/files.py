@@ -55,7 +55,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Raises InputError if there is none, or it is not of a release."""
     try:
         about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{folder} is no release: it has no {MANIFEST}; make one with craqan release.") from None
     except ValueError as error:
         raise InputError(f"{folder / MANIFEST} is damaged ({error}); make the release once more.") from error

@@ -111,7 +111,11 @@ class Repo:
         """
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
-        errors: Errors = (*_errors(), RuntimeError, ValueError)  # of an upload that failed, of a card that is not valid
+        errors: Errors = (
+            *hub_errors(),
+            RuntimeError,
+            ValueError,
+        )  # of an upload that failed, of a card that is not valid
         for wait in (*WAITS, None):
             operations: list[Any] = [CommitOperationAdd(path, files[path]) for path in change.added + change.changed]
             operations += [CommitOperationDelete(path) for path in change.removed]
@@ -139,7 +143,7 @@ class Repo:
 
     def tag(self, name: str, commit: str) -> bool:
         """Set a tag; False if there is one of that name already."""
-        errors = _errors()
+        errors = hub_errors()
         try:
             self._ask(lambda: self._api.create_tag(self.name, tag=name, revision=commit, repo_type=self.kind))
         except errors as error:
@@ -167,7 +171,7 @@ class Repo:
                 self._told(lambda k=key, v=value: self._api.add_space_variable(self.name, k, v))  # type: ignore[misc]
 
     def _told(self, call: Callable[[], T]) -> T:
-        errors: Errors = (*_errors(), OSError, ValueError)
+        errors: Errors = (*hub_errors(), OSError, ValueError)
         try:
             return self._ask(call)
         except errors as error:
@@ -175,7 +179,7 @@ class Repo:
 
     def _ask(self, call: Callable[[], T]) -> T:
         """`call`, once more after a while if the Hub could not answer; only for what may be asked twice."""
-        errors = _errors()
+        errors = hub_errors()
         for wait in WAITS:
             try:
                 return call()
@@ -275,7 +279,7 @@ def _is_passing(error: Exception) -> bool:
     return _status(error) in (*_PASSING, 0)
 
 
-def _errors() -> Errors:
+def hub_errors() -> Errors:
     """huggingface_hub's, and those of its HTTP library: requests, httpx or httpx2, by its version."""
     from importlib import import_module
     from importlib.util import find_spec

@@ -9,6 +9,7 @@ from typing import Any
 from generation import corpus, dataset
 from generation.dataset import Row
 from generation.errors import CraqanError, InputError, UsageError
+from generation.files import read_lines
 from generation.records import Article, Round, Source, Usage, Verdict, candidate_from_dict
 from generation.releases.pool import Pool, Stages
 
@@ -52,16 +53,11 @@ def _about(folder: Path) -> dict[str, Any]:
 
 
 def _rows(path: Path) -> Iterator[Row]:
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read; a run's folder has it: {error}.") from error
-    for number, line in enumerate(lines, start=1):
-        if line:
-            try:
-                yield json.loads(line)
-            except ValueError as error:
-                raise InputError(f"{path}:{number} is not JSON: {error}.") from error
+    for number, line in read_lines(path, "the whole folder of a run"):
+        try:
+            yield json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{path}:{number} is not JSON: {error}.") from error
 
 
 def _stages(about: Mapping[str, Any], rows: Mapping[str, Sequence[Row]]) -> Stages:

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from generation.errors import UsageError
+from generation.files import read_text
 
 if TYPE_CHECKING:
     from generation.review.agreement import Agreement
@@ -55,7 +56,7 @@ def start(
     from generation import human
 
     policy = human.Policy(people, on_disagreement, tuple(adjudicator or ()), tuple(reviewer or ()), seed, lease_minutes)
-    text = _text(guidelines) if guidelines else None
+    text = read_text(guidelines, "a Markdown file") if guidelines else None
     made = human.start(review, places or [], policy, gold=gold, guidelines=text)
     print(f"{review}: {made.added} pairs. Open it with: craqan review serve {review}")
 
@@ -189,10 +190,3 @@ def report(found: "Agreement") -> Iterator[str]:
         wrong = f"{gold.wrongly_accepted} wrongly accepted, {gold.wrongly_rejected} wrongly rejected"
         yield f"{who} on gold: {gold.right} of {gold.seen} right, {wrong}"
         yield f"{who} on gold: {gold.reasons_found} of {gold.reasons_known} reasons found"
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read as UTF-8 text; name a Markdown file.") from error

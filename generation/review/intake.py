@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from generation.checking.rows import read_pair
 from generation.dataset import Row, id_of, row_from, section_from
 from generation.errors import InputError, InvariantError, UsageError
+from generation.files import PAIRS, read_lines
 from generation.records import PROBLEM_CODES, Candidate, Section, Sentence, candidate_from_dict, digest
 from generation.releases.invariants import check_row
 from generation.review.store import Pair, Store, pairs_of, put_pair
@@ -26,7 +27,9 @@ class Added(NamedTuple):
 def read_gold(path: Path) -> list[Pair]:
     """Hidden pairs whose verdict is known: rows with `expected` ("accept" or "reject") and, if rejected, perhaps
     `expected_reasons`. Raises InputError naming every line that is no such row (at most SHOWN)."""
-    return _each(lines(path), gold_pair)
+    if pairs := _each(lines(path), gold_pair):
+        return pairs
+    raise UsageError(f'{path} holds no gold pair; give {PAIRS} with "expected".')
 
 
 def put_pairs(store: Store, pairs: Sequence[Pair]) -> Added:
@@ -104,13 +107,8 @@ def _released(paths: Sequence[Path]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """(file:line, object) of a JSONL file. Raises UsageError, InputError."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read as a UTF-8 file; give a JSONL file of pairs.") from error
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            yield f"{path}:{number}", _object(line, f"{path}:{number}")
+    for number, line in read_lines(path):
+        yield f"{path}:{number}", _object(line, f"{path}:{number}")
 
 
 def _object(line: str, where: str) -> Mapping[str, Any]:

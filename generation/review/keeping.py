@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from generation.errors import ReviewError, UsageError
+from generation.releases.hub import Errors, hub_errors
 from generation.review.ballots import Vote
 from generation.review.store import Pair, Store, names_of, pairs_of, policy_from, put_pair, put_vote, votes_of
 
@@ -86,8 +87,9 @@ def _minutes() -> float:
 def download(repo: str, *, create: bool = False) -> list[Line]:
     """All lines of all logs of a repository; none if it is new. Raises ReviewError if it is public or out of reach."""
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+    from huggingface_hub.errors import HFValidationError
 
+    errors: Errors = (*hub_errors(), HFValidationError, OSError)
     api = HfApi()
     try:
         if create:
@@ -97,7 +99,7 @@ def download(repo: str, *, create: bool = False) -> list[Line]:
         with tempfile.TemporaryDirectory() as folder:
             api.snapshot_download(repo, repo_type="dataset", allow_patterns="log/*.jsonl", local_dir=folder)
             return [line for path in sorted(Path(folder, "log").glob("*.jsonl")) for line in _read(path)]
-    except (HfHubHTTPError, HFValidationError, OSError) as error:
+    except errors as error:
         reason = str(error).strip().partition("\n")[0]
         raise ReviewError(f"The dataset repository {repo} cannot be used: {reason}") from error
 

@@ -75,7 +75,8 @@ class Store:
         _refuse_folder(path)
         if path.exists():
             raise UsageError(f"{path} exists already; add pairs to it with: craqan review add {path} PAIRS.jsonl")
-        path.parent.mkdir(parents=True, exist_ok=True)
+        with _told(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
         try:
             with _told(part), closing(sqlite3.connect(part, isolation_level=None)) as db:
@@ -238,7 +239,7 @@ def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error, sqlite3.Warning) as error:
-        words = str(error)
+        words = getattr(error, "strerror", None) or str(error)
         if "locked" in words:
             raise ReviewError(f"{path} is held by another process ({words}); wait for it, then try again.") from error
         if "full" in words:

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +15,7 @@ from filelock import FileLock, Timeout
 
 from generation.dataset import passage_from, row_from
 from generation.errors import InputError, UsageError
+from generation.files import write_whole
 from generation.records import Outcome, digest
 
 if TYPE_CHECKING:
@@ -44,7 +46,8 @@ class RunFolder:
     """The files of a run. accepted, rejected and failed grow beside their places and are moved there by `close`.
 
     run.json says from the first moment what the run is made of, and at the end what became of it. The journal holds
-    every reply, so that the same run started again asks for nothing twice and writes the same files.
+    every reply, so that the same run started again asks for nothing twice and writes the same files. If it is stopped
+    before it is as far as it had come before, the files stay as they are.
 
     `resume` "if-possible" goes on with what the folder holds, "always" insists that there is something, "never" throws
     it away. Raises UsageError where another process is at work in the folder, or where a setting differs from that of
@@ -68,6 +71,7 @@ class RunFolder:
         self._row_of = row_of or (lambda outcome: outcome_row(outcome, recipe))
         self._lock = FileLock(path / ".lock")
         self._files: dict[str, IO[str]] = {}
+        self._before: Mapping[str, Any] = {}
 
     @property
     def journal_path(self) -> Path:
@@ -101,13 +105,14 @@ class RunFolder:
             self._throw_away()
         elif earlier is not None and not self._is_blank(earlier):
             self._refuse_differences(earlier)
+            self._before = earlier
         elif earlier is None and self._resume == "always":
             raise UsageError(f"{self.path} holds no run to go on with; leave out --resume always, or correct --out.")
         if any(self.path.glob("journal-*.sqlite")):
             from generation.running.journals import gather
 
             gather(self.path)  # of workers that were killed together with their run
-        self._write({"state": "running"})
+        self._write({**self._before, "state": "running"})
         for name in FILES:
             self._files[name] = (self.path / f"{name}.jsonl.part").open("w", encoding="utf-8", newline="\n")
 
@@ -157,7 +162,8 @@ class RunFolder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for file in self._files.values():
-            file.close()
+            with suppress(OSError):  # a full disk, which is told already
+                file.close()
         self._lock.release()
 
     def add(self, outcome: Outcome) -> None:
@@ -171,6 +177,9 @@ class RunFolder:
 
     def close(self, summary: Mapping[str, Any]) -> None:
         """Move the files into place; run.json with `summary` (its "state" among it) comes last."""
+        if summary.get("state") == "stopped" and _finished(summary) < _finished(self._before):
+            self._write({**self._before, **{name: summary[name] for name in ("state", "stopped")}})
+            return
         for name, file in self._files.items():
             file.flush()
             os.fsync(file.fileno())
@@ -183,6 +192,10 @@ class RunFolder:
     def _write(self, summary: Mapping[str, Any]) -> None:
         whole = {**summary, "settings": self.settings, "recipe": self.recipe}
         write_whole(self.path / "run.json", json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+
+
+def _finished(summary: Mapping[str, Any]) -> int:
+    return sum(summary.get(status, 0) for status in FILES)
 
 
 def outcome_row(outcome: Outcome, recipe: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,13 +217,3 @@ def outcome_row(outcome: Outcome, recipe: Mapping[str, Any]) -> dict[str, Any]:
         return {**passage_from(section), **how}
     row = row_from(section, outcome.candidate, generator=recipe["generator"], reviewed_by=recipe["reviewed_by"])
     return {**row, **how}
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file, text in UTF-8, so that a reader sees the old one or the new one, never a part."""
-    part = path.with_name(path.name + ".part")
-    with part.open("wb") as file:
-        file.write(content.encode() if isinstance(content, str) else content)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
