@@ -5,9 +5,9 @@ import json
 from generation import errors
 from tests.model_server import ModelServer, failing
 from tests.test_cli import counts, lines
-from tests.test_faults import CALLS, SECTIONS, Run, corpus, honest, unbroken
-
-__all__ = ["corpus", "unbroken"]  # fixtures
+from tests.test_faults import CALLS, SECTIONS, Run, honest
+from tests.test_faults import corpus as corpus
+from tests.test_faults import unbroken as unbroken
 
 
 class Barred:
