@@ -49,6 +49,7 @@ def endpoint(function: Callable[..., Awaitable[Any]], rate: Rate = rates.CHECKS)
         except CraqanError as error:
             raise refusal(str(error)) from error
 
+    called.__doc__ = _unwrapped(function.__doc__ or "")
     return called
 
 
@@ -74,6 +75,20 @@ def guard(demo: gr.Blocks) -> None:
                 raise refusal("A text holds half of a character: send it as UTF-8, or as pairs of \\u escapes.")
 
     demo.validate_inputs = validate_inputs  # type: ignore[method-assign]
+
+
+def _unwrapped(doc: str) -> str:
+    """With each argument, and what is returned, on one line: gradio shows no second one, or puts a comma before it."""
+    lines: list[str] = []
+    is_returns = False
+    for line in inspect.cleandoc(doc).split("\n"):
+        goes_on = line.startswith(" " * 8) or (is_returns and line.startswith(" ") and lines[-1].startswith(" "))
+        is_returns = is_returns or line == "Returns:"
+        if goes_on:
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def _check(name: str, value: Any, reader: TypeAdapter[Any], kind: str) -> None:

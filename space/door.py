@@ -20,6 +20,7 @@ UNUSED = (
     "/monitoring",
 )
 """Paths of gradio's that this page has no use for: they write files, fetch addresses, or tell of other visitors."""
+COUNTS = "/monitoring/summary"  # what “Use via API” asks for: how long each function takes
 _MCP = "/gradio_api/mcp"
 _SENT_FOR = b"x-forwarded-for"
 
@@ -45,7 +46,7 @@ class Door:
 
 
 def _refusal(path: str, headers: Headers) -> PlainTextResponse | None:
-    if path.startswith(UNUSED):
+    if path.startswith(UNUSED) and path != COUNTS:
         return PlainTextResponse("This page does not use this path: see “Use via API” at its foot.", 404)
     if "chunked" in headers.get("transfer-encoding", "").lower():
         return PlainTextResponse("Say how long the body is.", 411)

@@ -244,11 +244,8 @@ async def _run(
         chosen = editing.edited(making.choose(sections, section), text, edits)
         async with maker_for(who, url, model, key, unsure) as maker, aclosing(making.make(chosen, maker)) as news:
             async for stories in news:
-                shown = (
-                    telling.status(stories, maker),
-                    telling.result(stories, maker),
-                    telling.progress(stories, maker),
-                )
+                told = telling.result(stories, maker) if telling.has_more(stories, maker) else gr.skip()
+                shown = (telling.status(stories, maker), told, telling.progress(stories, maker))
                 yield *shown, off, on, gr.skip(), gr.skip()
         outcome = stories[-1].outcome
         row = maker.row(outcome) if outcome and outcome.status == "accepted" else None

@@ -186,6 +186,9 @@ window.craqanReview = (element, trigger) => {
   const changes = { childList: true, subtree: true, attributeFilter: ["data-facts"] };
   new MutationObserver(arrived).observe(element, changes);
   const said = document.getElementById("review-message");
-  new MutationObserver(() => busy(false)).observe(said, { childList: true, subtree: true, attributes: true });
+  new MutationObserver(() => {
+    busy(false);
+    said.querySelector("[role=alert]")?.scrollIntoView({ block: "nearest" });  // on a phone it stands below the buttons
+  }).observe(said, { childList: true, subtree: true, attributes: true });
   arrived();
 };

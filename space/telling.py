@@ -17,6 +17,7 @@ WAITING = (
     '<p class="question soft">No question yet</p>'
     '<dl class="pair"><dt>Answer</dt><dd>–</dd><dt>Needs</dt><dd>–</dd></dl>'
 )
+_FLAG = re.compile(r"; a minimum confidence of [\d.]+ would let a draft through")  # which the command line takes
 WORDS = {"accepted": "accepted", "rejected": "not accepted", "failed": "failed", "pending": "not finished"}
 
 
@@ -85,7 +86,9 @@ def _tried(stories: Sequence[Story]) -> str:
 def _reason(outcome: Outcome) -> str:
     """In one sentence: what the generator said, or who turned the last draft down and for what."""
     if not outcome.rounds:
-        return outcome.reason or _plain_error(outcome.error)
+        return _FLAG.sub("; the switch for less sure drafts may let one through", outcome.reason) or _plain_error(
+            outcome.error
+        )
     against = [v for v in outcome.rounds[-1].verdicts if not v.is_quality]
     return " ".join(f"{rounds.maker_words(v.reviewer)}: {v.reason}" for v in against)
 
@@ -111,6 +114,11 @@ def progress(stories: Sequence[Story], maker: Maker) -> str:
     told = rounds.rounds(story.rounds, maker.reviewers, is_running=story.outcome is None)
     heading = '<h2 class="heading">What was said of each draft</h2>' if told else ""
     return heading + told + (paid(stories, maker) if story.outcome else "")
+
+
+def has_more(stories: Sequence[Story], maker: Maker) -> bool:
+    """Is there more to see than a passage that the rules, which take no time, may leave again at once?"""
+    return bool(maker.chat or len(stories) == 1 or stories[-1].rounds or stories[-1].outcome)
 
 
 def result(stories: Sequence[Story], maker: Maker) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import socket
 
 import gradio as gr
@@ -13,7 +14,7 @@ import app
 from generation.errors import UsageError
 from generation.llm import OpenAIChat
 from space import addresses, calls, limits, making, rates
-from space.door import UNUSED, Door
+from space.door import COUNTS, UNUSED, Door
 from space.shelf import Shelf
 from tests.helpers import section_of
 from tests.space_rows import ROWS
@@ -89,6 +90,15 @@ def test_every_endpoint_is_guarded_and_none_is_logged_with_what_was_sent(demo):
     assert not calls.refusal("No.").print_exception
 
 
+def test_every_argument_and_result_is_described_on_one_line_which_is_all_that_gradio_shows(demo):
+    for fn in endpoints(demo).values():
+        _, _, sections = fn.fn.__doc__.partition("Args:\n")
+        arguments, _, results = sections.partition("\n\nReturns:\n")
+        assert all(re.match(r"    \w+: .+\.$", line) for line in arguments.split("\n")), arguments
+        assert "\n" not in results
+    assert 'with "start" and "end"' in endpoints(demo)["check_pair"].fn.__doc__
+
+
 @pytest.mark.parametrize(
     ("sent", "message"),
     [
@@ -138,6 +148,12 @@ def test_what_breaks_inside_is_told_without_a_path(page, monkeypatch):
     }
 
 
+async def test_the_list_is_asked_for_in_one_way_so_that_the_last_asking_wins(demo):
+    (show,) = (fn for fn in demo.fns.values() if fn.name == "show")
+    assert show.trigger_mode == "always_last"
+    assert {event for _, event in show.targets} == {"change", "input", "submit"}
+
+
 # the door
 
 
@@ -157,7 +173,7 @@ def test_what_the_page_has_no_use_for_is_closed(path):
     inside = Seen()
     client = TestClient(Door(inside))
     assert client.post(f"{path}x").status_code == 404 and not inside.headers
-    assert client.get("/").status_code == 200
+    assert client.get("/").status_code == client.get(COUNTS).status_code == 200
 
 
 def test_whoever_asks_through_mcp_is_counted_at_the_address_that_they_come_from():

@@ -8,9 +8,10 @@ from dataclasses import replace
 import gradio as gr
 import pytest
 
+from generation import rules
 from generation.errors import InputError, ModelError, UsageError
 from generation.records import PROBLEM_CODES, Round, Section, Verdict
-from space import generate, limits, making, rounds
+from space import generate, limits, making, rounds, telling
 from tests.helpers import ScriptedGenerator, ScriptedReviewer, candidate_of, section_of
 from tests.model_server import Canned, ModelServer, failing
 
@@ -353,3 +354,18 @@ def test_what_waits_and_what_was_not_asked_is_told():
 
 def test_all_problem_codes_have_plain_words():
     assert set(rounds.PROBLEM_WORDS) == set(PROBLEM_CODES)
+
+
+async def test_why_no_pair_was_found_speaks_of_what_the_page_has():
+    sure = replace(making.embedded(), generator=rules.RuleGenerator(1.0))
+    stories = await stories_of((await making.split(EXAMPLE))[0], sure)
+    assert "minimum confidence" in stories[-1].outcome.reason  # which the command line takes
+    said = telling.status(stories[-1:], sure)
+    assert "confidence" not in said and "the switch for less sure drafts may let one through" in said
+
+
+def test_a_passage_that_the_rules_leave_at_once_is_not_shown_in_between():
+    maker, first, next_ = making.embedded(), making.Story(SECTION), making.Story(SECTION)
+    assert telling.has_more([first], maker) and not telling.has_more([first, next_], maker)
+    assert telling.has_more([first, replace(next_, rounds=(Round(0, candidate_of()),))], maker)
+    assert telling.has_more([first, next_], replace(maker, chat=object()))
