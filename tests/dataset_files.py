@@ -38,6 +38,24 @@ def make_checkout(folder: Path, data: Path | None = None) -> Path:
     return folder
 
 
+def some_articles(folder: Path, of_each_split: int = 4) -> Path:
+    """The released rows of a few articles, as `folder`/data."""
+    articles = {
+        row["article_id"]
+        for path in (ROOT / "data" / "articles").glob("*.jsonl")
+        for row in _rows(path)[:of_each_split]
+    }
+    ids: set[str] = set()
+    for config in ("default", "rejected", "articles", "provenance"):
+        (folder / "data" / config).mkdir(parents=True)
+        for path in sorted((ROOT / "data" / config).glob("*.jsonl")):
+            kept = [row for row in _rows(path) if row.get("article_id") in articles or row.get("id") in ids]
+            ids |= {row["id"] for row in kept if "id" in row}
+            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
+            (folder / "data" / config / path.name).write_text(lines, encoding="utf-8")
+    return folder / "data"
+
+
 def edit(path: Path, line: int, change: Callable[[dict[str, Any]], None]) -> None:
     """Change one row of a JSON Lines file, lines counted from 1."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -49,9 +67,11 @@ def edit(path: Path, line: int, change: Callable[[dict[str, Any]], None]) -> Non
 
 def rows_of(data: Path, config: str) -> list[dict[str, Any]]:
     """All rows of a config, split by split, read by nothing but json."""
-    return [
-        json.loads(line) for path in sorted((data / config).glob("*.jsonl")) for line in path.open(encoding="utf-8")
-    ]
+    return [row for path in sorted((data / config).glob("*.jsonl")) for row in _rows(path)]
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.open(encoding="utf-8")]
 
 
 def drop(data: Path, name: str) -> None:

@@ -11,7 +11,7 @@ from generation.errors import InputError, UsageError
 from generation.records import Outcome, Round, Verdict
 from generation.running.folder import outcome_row
 from tests.helpers import PASSAGE, candidate_of, section_of
-from tests.test_cli import craqan
+from tests.test_cli import within
 
 YES, NO = Said(False), Said(True, ("wrong_information",))
 
@@ -145,10 +145,10 @@ def test_the_command_prints_tables_or_json(tmp_path):
     rows = [{**PAIR, "gold": True, "verdicts": [{"reviewer": "a", "is_quality": True, "problems": []}]}]
     rows += [{**LEAK, "gold": {"is_quality": False, "problems": ["other"]}, "verdicts": VERDICTS}]
     file = written(tmp_path / "f.jsonl", rows)
-    shown = craqan("audit", file, COLUMNS="180")
+    shown = within("audit", file, COLUMNS="180")
     assert shown.returncode == 0, shown.stderr
     assert "answer_not_leaked" in shown.stdout and "all checks" in shown.stdout
-    data = json.loads(craqan("audit", file, "--json", "--rules", "--prove").stdout)
+    data = json.loads(within("audit", file, "--json", "--rules", "--prove").stdout)
     assert (data["pairs"], data["bad"]) == (2, 1)
     names = [j["name"] for j in data["judges"]]
     assert {"a", "content_cohesion", "proof", "check answer_not_leaked"} <= set(names)
@@ -156,5 +156,5 @@ def test_the_command_prints_tables_or_json(tmp_path):
 
 def test_the_command_wants_a_file_or_the_corruptions(tmp_path):
     for arguments in ([], [tmp_path / "nothing.jsonl"], [tmp_path, "--corruptions"]):
-        done = craqan("audit", *arguments)
+        done = within("audit", *arguments)
         assert done.returncode == 2 and "Traceback" not in done.stderr

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
@@ -33,11 +33,12 @@ def craqan(*arguments, cwd=None, **environment):
     )
 
 
-def within(*arguments, **environment):
-    """Run the command in this process, a second sooner; what a process of its own adds is tested elsewhere."""
+def within(*arguments, cwd=ROOT, **environment):
+    """Run the command in this process, seconds sooner; what a process of its own adds is tested elsewhere."""
     printed, told, code = io.StringIO(), io.StringIO(), 0
     clean = {k: v for k, v in os.environ.items() if k not in ("OPENAI_API_KEY", "HF_TOKEN")}
     with (
+        chdir(cwd),
         patch.object(sys, "argv", ["craqan", *map(str, arguments)]),
         patch.dict(os.environ, {**clean, "COLUMNS": "100", **environment}, clear=True),
         redirect_stdout(printed),
@@ -82,7 +83,7 @@ def test_the_counts_of_a_run_are_those_of_its_files(demo):
 
 def test_an_abstention_says_why_and_a_lower_confidence_lets_drafts_through(demo, tmp_path):
     out = tmp_path / "run"
-    done = craqan("generate", ARTICLE, "--out", out, "--min-confidence", "0.97")
+    done = within("generate", ARTICLE, "--out", out, "--min-confidence", "0.97")
     assert done.returncode == 0, done.stderr
     reasons = [row["reason"] for row in lines(out / "rejected.jsonl") if not row["rounds"]]
     assert reasons and all(len(r.split()) > 5 for r in reasons)
@@ -100,13 +101,13 @@ def test_show_prints_question_answer_and_marks(demo):
 def test_the_same_command_again_gives_the_same_files(demo):
     out, _ = demo
     before = (out / "accepted.jsonl").read_bytes()
-    assert craqan("generate", ARTICLE, "--out", out).returncode == 0
+    assert within("generate", ARTICLE, "--out", out).returncode == 0
     assert (out / "accepted.jsonl").read_bytes() == before
 
 
 def test_another_setting_in_the_same_folder_is_refused_by_name(demo):
     out, _ = demo
-    done = craqan("generate", ARTICLE, "--out", out, "--seed", "7")
+    done = within("generate", ARTICLE, "--out", out, "--seed", "7")
     assert done.returncode == 2 and "seed" in done.stderr and "--resume never" in done.stderr
 
 
@@ -136,7 +137,7 @@ def model_script(request):
 
 def test_a_model_over_http_gives_accepted_and_failed_sections(tmp_path):
     with ModelServer(model_script) as server:
-        done = craqan(
+        done = within(
             "generate", ARTICLE, "--out", tmp_path / "run", "--model", "m", "--base-url", server.url,
             "--checks", "format", OPENAI_API_KEY=KEY,
         )  # fmt: skip
@@ -161,7 +162,7 @@ def test_no_key_reaches_a_file_or_the_terminal(tmp_path):
 
 def test_a_wrong_key_ends_the_run_with_one_sentence(tmp_path):
     with ModelServer(lambda request: failing(401, "Incorrect API key")) as server:
-        done = craqan(
+        done = within(
             "generate", ARTICLE, "--out", tmp_path / "run", "--model", "m", "--base-url", server.url, OPENAI_API_KEY=KEY
         )
     assert done.returncode == 1
@@ -169,7 +170,7 @@ def test_a_wrong_key_ends_the_run_with_one_sentence(tmp_path):
 
 
 def test_without_a_key_the_error_names_what_to_set(tmp_path):
-    done = craqan("generate", ARTICLE, "--out", tmp_path / "run", "--model", "gpt-4o")
+    done = within("generate", ARTICLE, "--out", tmp_path / "run", "--model", "gpt-4o")
     assert done.returncode == 2 and "OPENAI_API_KEY" in done.stderr and "Traceback" not in done.stderr
 
 
@@ -178,7 +179,7 @@ def test_a_prompt_set_of_ones_own_is_used_as_it_is(tmp_path):
         return {"question": "What?", "answer": "x", "required_sentence_indices": [0]}  # never passes the checks
 
     with ModelServer(script) as server:
-        craqan(
+        within(
             "generate", ARTICLE, "--sections", "1", "--out", tmp_path / "run", "--model", "m", "--base-url", server.url,
             "--prompts", ROOT / "tests" / "paper_prompts",
         )  # fmt: skip
@@ -198,7 +199,7 @@ BAD_INPUTS = {
 def test_bad_inputs_are_named_and_the_others_go_on(tmp_path):
     for name, content in BAD_INPUTS.items():
         (tmp_path / name).write_bytes(content)
-    done = craqan("generate", tmp_path / "*.*", ARTICLE, tmp_path / "nosuch.md", "--out", tmp_path / "run")
+    done = within("generate", tmp_path / "*.*", ARTICLE, tmp_path / "nosuch.md", "--out", tmp_path / "run")
     skipped = json.loads((tmp_path / "run" / "run.json").read_text())["skipped"]
     assert done.returncode == 0 and counts(tmp_path / "run")["submitted"] == 6
     for name in (*BAD_INPUTS, "nosuch.md"):
@@ -209,7 +210,7 @@ def test_bad_inputs_are_named_and_the_others_go_on(tmp_path):
 
 def test_nothing_left_to_work_on_is_an_error(tmp_path):
     (tmp_path / "short.md").write_text("# Title\n\nOnly one sentence.\n")
-    done = craqan("generate", tmp_path / "short.md", "--out", tmp_path / "run")
+    done = within("generate", tmp_path / "short.md", "--out", tmp_path / "run")
     assert done.returncode == 1 and "sentences" in done.stderr and "Traceback" not in done.stderr
     assert json.loads((tmp_path / "run" / "run.json").read_text())["state"] == "running"
 
@@ -239,14 +240,14 @@ WRONG_CALLS = [
 @pytest.mark.parametrize("call", WRONG_CALLS)
 def test_a_wrong_call_exits_with_two(call, tmp_path):
     arguments = call.split()
-    done = craqan(*arguments, *(["--out", tmp_path / "run"] if arguments[0] == "generate" else []))
+    done = within(*arguments, *(["--out", tmp_path / "run"] if arguments[0] == "generate" else []))
     assert done.returncode == 2 and "Traceback" not in done.stderr
     assert not (tmp_path / "run" / "accepted.jsonl").exists()
 
 
 def test_a_folder_that_is_a_file_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("mine")
-    done = craqan("generate", ARTICLE, "--out", tmp_path / "file")
+    done = within("generate", ARTICLE, "--out", tmp_path / "file")
     assert done.returncode == 2 and "Traceback" not in done.stderr
 
 
@@ -255,28 +256,28 @@ def test_a_folder_that_is_a_file_is_one_sentence(tmp_path):
 )
 def test_show_names_a_file_whose_rows_are_not_whole(row, tmp_path):
     (tmp_path / "rows.jsonl").write_text(row)
-    done = craqan("show", tmp_path / "rows.jsonl")
+    done = within("show", tmp_path / "rows.jsonl")
     assert done.returncode == 1 and "rows.jsonl" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_call_that_failed_at_once_does_not_keep_the_folder(tmp_path):
     (tmp_path / "empty.md").write_text("")
-    assert craqan("generate", tmp_path / "empty.md", "--out", tmp_path / "run").returncode == 1
-    assert craqan("generate", ARTICLE, "--sections", "1", "--out", tmp_path / "run").returncode == 0
+    assert within("generate", tmp_path / "empty.md", "--out", tmp_path / "run").returncode == 1
+    assert within("generate", ARTICLE, "--sections", "1", "--out", tmp_path / "run").returncode == 0
 
 
 def test_nothing_but_a_runs_own_files_is_thrown_away(tmp_path):
     out = tmp_path / "run"
-    craqan("generate", ARTICLE, "--sections", "1", "--out", out)
+    within("generate", ARTICLE, "--sections", "1", "--out", out)
     (out / "mine.jsonl").write_text("precious")
-    craqan("generate", ARTICLE, "--sections", "2", "--out", out, "--resume", "never")
+    within("generate", ARTICLE, "--sections", "2", "--out", out, "--resume", "never")
     assert (out / "mine.jsonl").read_text() == "precious" and counts(out)["submitted"] == 2
 
 
 @pytest.mark.parametrize("resume", ["if-possible", "never"])
 def test_rows_that_no_run_wrote_are_not_overwritten(resume, tmp_path):
     (tmp_path / "accepted.jsonl").write_text("precious")
-    done = craqan("generate", ARTICLE, "--sections", "1", "--out", tmp_path, "--resume", resume)
+    done = within("generate", ARTICLE, "--sections", "1", "--out", tmp_path, "--resume", resume)
     assert done.returncode == 2 and (tmp_path / "accepted.jsonl").read_text() == "precious"
 
 
@@ -294,5 +295,5 @@ def test_importing_the_package_brings_in_nothing_heavy():
 
 
 def test_the_released_rows_pass_every_invariant():
-    done = craqan("validate", "data")
+    done = within("validate", "data")
     assert done.returncode == 0 and "default: train" in done.stdout

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from tests.model_server import Canned, ModelServer
-from tests.test_cli import counts, craqan, lines
+from tests.test_cli import counts, lines, within
 
 SECTIONS = 6
 FINE = {"reason": "Seen.", "problems": [], "is_quality": True}
@@ -52,7 +52,7 @@ def model(slow, requests_of=lambda n: "the Harbor Act" if n in (1, 4) else f"the
 
 def run(corpus, out, script, *more):
     with ModelServer(script) as server:
-        done = craqan("generate", corpus, "--out", out, "--model", "m", "--base-url", server.url, *more)
+        done = within("generate", corpus, "--out", out, "--model", "m", "--base-url", server.url, *more)
     assert done.returncode == 0, done.stderr
     return done
 
@@ -86,5 +86,5 @@ def test_repeated_questions_are_kept_on_demand(corpus, tmp_path):
 
 
 def test_a_file_to_compare_with_that_is_not_there_is_a_wrong_call(corpus, tmp_path):
-    done = craqan("generate", corpus, "--out", tmp_path / "run", "--against", tmp_path / "none.jsonl")
+    done = within("generate", corpus, "--out", tmp_path / "run", "--against", tmp_path / "none.jsonl")
     assert done.returncode == 2 and "none.jsonl" in done.stderr

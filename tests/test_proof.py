@@ -16,7 +16,7 @@ from generation.refine import refine
 from generation.run import outcomes
 from tests.helpers import PASSAGE, ScriptedGenerator, ScriptedReviewer, candidate_of, section_of
 from tests.model_server import ModelServer
-from tests.test_cli import KEY, craqan, lines
+from tests.test_cli import KEY, lines, within
 
 SECTION = section_of()
 GOOD = candidate_of()
@@ -255,7 +255,7 @@ def corpus(tmp_path):
 
 def generating(corpus, out, url, *more):
     options = ("--model", "m", "--base-url", url, "--checks", "format", "--prove", *more)
-    return craqan("generate", corpus, "--out", out, *options, OPENAI_API_KEY=KEY)
+    return within("generate", corpus, "--out", out, *options, OPENAI_API_KEY=KEY)
 
 
 def test_a_run_keeps_the_matrix_and_asks_nothing_when_it_is_run_again(corpus, tmp_path):
@@ -303,16 +303,16 @@ def test_a_forecast_counts_the_proofs_calls(corpus, tmp_path):
 
 @pytest.mark.parametrize("flag", [["--drop-leaked"], ["--prove-uniqueness"], ["--reader-model", "x"]])
 def test_flags_of_the_proof_are_refused_without_it(corpus, tmp_path, flag):
-    done = craqan("generate", corpus, "--out", tmp_path / "run", *flag)
+    done = within("generate", corpus, "--out", tmp_path / "run", *flag)
     assert done.returncode == 2 and "--prove" in done.stderr
 
 
 def test_a_readers_model_is_refused_where_rules_play_the_roles(corpus, tmp_path):
-    done = craqan("generate", corpus, "--out", tmp_path / "run", "--prove", "--reader-model", "x")
+    done = within("generate", corpus, "--out", tmp_path / "run", "--prove", "--reader-model", "x")
     assert done.returncode == 2 and "--model" in done.stderr
 
 
 def test_a_run_without_proof_goes_on_with_one_from_before_there_were_proofs(corpus, tmp_path):
-    assert craqan("generate", corpus, "--out", tmp_path / "run").returncode == 0
+    assert within("generate", corpus, "--out", tmp_path / "run").returncode == 0
     settings = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]
     assert "prove" not in settings

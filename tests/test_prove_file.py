@@ -9,7 +9,7 @@ from generation.prompts import CANNOT_TELL
 from generation.proving.extractive import read
 from tests.helpers import PASSAGE, candidate_of
 from tests.model_server import ModelServer, failing
-from tests.test_cli import KEY, ROOT, craqan, lines
+from tests.test_cli import KEY, ROOT, craqan, lines, within
 from tests.test_proof import asked_of, understanding
 
 GOOD = {"sentences": list(PASSAGE), **asdict(candidate_of()), "extra": 7}
@@ -26,7 +26,7 @@ def file_of(path, rows):
 
 
 def proving(file, out, url, *more):
-    return craqan("prove", file, "--out", out, "--model", "m", "--base-url", url, *more, OPENAI_API_KEY=KEY)
+    return within("prove", file, "--out", out, "--model", "m", "--base-url", url, *more, OPENAI_API_KEY=KEY)
 
 
 def test_proven_and_failing_rows_are_parted_and_keep_their_columns(tmp_path):
@@ -103,7 +103,7 @@ def test_parquet_a_run_and_the_dataset_are_read_alike(tmp_path):
 def test_a_path_without_rows_is_one_sentence_and_code_2(tmp_path, name):
     (tmp_path / "empty.jsonl").write_text("\n")
     (tmp_path / "folder").mkdir()
-    done = craqan("prove", tmp_path / name, "--out", tmp_path / "out")
+    done = within("prove", tmp_path / name, "--out", tmp_path / "out")
     assert done.returncode == 2 and done.stderr.count("\n") <= 2 and "Traceback" not in done.stderr
 
 
@@ -117,7 +117,7 @@ def test_without_a_model_the_released_rows_are_read_by_rules_and_twice_alike(tmp
     lines = (ROOT / "data/default/test.jsonl").read_text(encoding="utf-8").splitlines()[:11]
     file = file_of(tmp_path / "some.jsonl", lines)
     first = craqan("prove", file, "--out", tmp_path / "a", "--json")
-    again = craqan("prove", file, "--out", tmp_path / "b", "--json")
+    again = within("prove", file, "--out", tmp_path / "b", "--json")
     assert first.stdout == again.stdout and len(first.stdout.splitlines()) == 11
     assert all(json.loads(line)["reader"].startswith("rules:") for line in first.stdout.splitlines())
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.dataset_files import some_articles
 from tests.model_server import ModelServer
-from tests.test_cli import KEY, ROOT, craqan
+from tests.test_cli import KEY, ROOT, within
 from tests.test_resume import script
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -48,21 +49,27 @@ def test_the_test_command_is_the_one_that_ci_runs():
     assert "\nmake test\n" in (ROOT / ".ci" / "run").read_text()
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A few of the released rows: what the examples do with all of them is told by what they do with some."""
+    return some_articles(tmp_path_factory.mktemp("few"))
+
+
 @pytest.mark.parametrize("command", [c for c in COMMANDS if c.startswith("craqan ")])
-def test_the_craqan_commands_of_the_readme_run(command, tmp_path):
+def test_the_craqan_commands_of_the_readme_run(command, data, tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_bytes((ROOT / "examples" / "wilderness-act.md").read_bytes())
-    (tmp_path / "data").symlink_to(ROOT / "data")
+    (tmp_path / "data").symlink_to(data)
     if "--wikipedia" in command:
         pytest.skip("asks Wikipedia itself; the client is tested against a local server in test_wikipedia.py")
     arguments = shlex.split(command)[1:]
     if arguments[0] == "publish":
         pytest.skip("asks the Hub itself; publishing is tested against a local Hub in tests/releases")
     if arguments[0] == "show":
-        assert craqan("generate", "docs", "--out", "runs/rules", cwd=tmp_path).returncode == 0
+        assert within("generate", "docs", "--out", "runs/rules", cwd=tmp_path).returncode == 0
     if arguments[0] == "review" and arguments[1] != "start":
-        assert craqan("review", "start", "review.sqlite", "data", cwd=tmp_path).returncode == 0
-        assert craqan("review", "export", "review.sqlite", "votes.xlsx", cwd=tmp_path).returncode == 0
+        assert within("review", "start", "review.sqlite", "data", cwd=tmp_path).returncode == 0
+        assert within("review", "export", "review.sqlite", "votes.xlsx", cwd=tmp_path).returncode == 0
     with ModelServer(script) as server:
         if "--max-usd" in arguments:
             arguments += ["--prices", "2.5,10"]  # the stand-in server has no listed price
@@ -71,19 +78,19 @@ def test_the_craqan_commands_of_the_readme_run(command, tmp_path):
                 at = arguments.index("--base-url")
                 del arguments[at : at + 2]
             arguments += ["--base-url", server.url]
-        done = craqan(*arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
+        done = within(*arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("code", [t for kind, t in BLOCKS if kind == "python" and "127.0.0.1" not in t])
-def test_the_python_examples_of_the_readme_run(code, tmp_path):
+def test_the_python_examples_of_the_readme_run(code, data, tmp_path):
     """Those that call the page run in tests/browser/test_api.py."""
     checkout = tmp_path / "CRaQAn_checkout"
     checkout.mkdir()
     (checkout / "README.md").write_text(README, encoding="utf-8")
     (checkout / "data").symlink_to(ROOT / "data")
-    for folder in ("data", "examples"):
-        (tmp_path / folder).symlink_to(ROOT / folder)
+    (tmp_path / "data").symlink_to(data)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     code = code.replace("path/to/CRaQAn_checkout", str(checkout))
     environment = {"PYTHONPATH": str(ROOT), "HF_HOME": str(tmp_path / "hf"), "PATH": "", "HF_HUB_OFFLINE": "1"}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)

@@ -15,7 +15,7 @@ from generation.review import sheet
 from generation.review.corrections import Correction
 from generation.review.store import Store
 from tests.review_files import judge, judge_all, pair_rows, start, write_rows
-from tests.test_cli import ROOT, craqan
+from tests.test_cli import ROOT, within
 
 NASTY = [
     '=HYPERLINK("http://x.invalid")',
@@ -282,7 +282,7 @@ def test_regions_counted_in_utf_16_are_read_too():
 
 def test_the_commands_work_as_a_person_uses_them(tmp_path):
     def review(*arguments):
-        return craqan("review", *arguments, cwd=tmp_path)
+        return within("review", *arguments, cwd=tmp_path)
 
     assert review("start", "r.sqlite", ROOT / "data" / "default", "--people", "1").returncode == 0
     assert review("start", "r.sqlite", ROOT / "data").returncode == 2

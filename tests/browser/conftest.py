@@ -3,13 +3,10 @@
 import os
 import shutil
 import socket
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +14,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.browser.warm import Warm
+
 CHROMIUM = os.environ.get("CRAQAN_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = [
     "--headless",
@@ -27,7 +25,8 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-STARTING = 60  # seconds that the app may take to answer on a busy machine
+STARTING = 120  # seconds that the app may take to answer on a busy machine
+PATIENCE = 30_000  # milliseconds that the page may take to come to what is expected of it
 
 
 @dataclass
@@ -38,46 +37,49 @@ class App:
     log: Path
 
 
-def _serve(command: list[str], folder: Path) -> Iterator[App]:
+def surroundings(folder: Path, **more: str) -> tuple[int, dict[str, str]]:
+    """A free port, and the environment of a server on it that knows no key and keeps to `folder`."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    log = folder / "app.log"
     kept = {k: v for k, v in os.environ.items() if k not in ("OPENAI_API_KEY", "HF_TOKEN", "SPACE_ID")}
-    environment = {**kept, "GRADIO_SERVER_PORT": str(port), "GRADIO_SERVER_NAME": "127.0.0.1", "HF_HOME": str(folder)}
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            [sys.executable, *command], cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT
-        )
-    try:
-        _wait(f"http://127.0.0.1:{port}/config", process, log)
-        yield App(f"http://127.0.0.1:{port}/", log)
-    finally:
-        process.terminate()
-        process.wait(10)
+    own = {"GRADIO_SERVER_PORT": str(port), "GRADIO_SERVER_NAME": "127.0.0.1", "HF_HOME": str(folder)}
+    return port, {**kept, **own, **more}
 
 
-def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def answering(url: str, process: Any, log: Path) -> None:
+    """Wait until the server at `url` answers; `process` has a `poll` that is not None once it has ended."""
     deadline = time.monotonic() + STARTING
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            with urllib.request.urlopen(url, timeout=5):
+            with urllib.request.urlopen(f"{url}config", timeout=STARTING):
                 return
         except (urllib.error.URLError, OSError):
-            time.sleep(0.2)
+            time.sleep(0.05)
     pytest.fail(f"The app did not start:\n{log.read_text()}")
+
+
+def _serve(module: str, folder: Path) -> Iterator[App]:
+    port, environment = surroundings(folder)
+    running = App(f"http://127.0.0.1:{port}/", folder / "app.log")
+    process = Warm(module, [], environment, running.log)
+    try:
+        answering(running.url, process, running.log)
+        yield running
+    finally:
+        process.end()
 
 
 @pytest.fixture(scope="package")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     """`python app.py`, as visitors meet it, on the released rows."""
-    yield from _serve(["app.py"], tmp_path_factory.mktemp("app"))
+    yield from _serve("app", tmp_path_factory.mktemp("app"))
 
 
 @pytest.fixture(scope="package")
 def small_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     """The same app on six known rows, a hostile one among them."""
-    yield from _serve(["-m", "tests.browser.serve"], tmp_path_factory.mktemp("small_app"))
+    yield from _serve("tests.browser.serve", tmp_path_factory.mktemp("small_app"))
 
 
 @pytest.fixture(scope="package")
@@ -88,8 +90,9 @@ def chromium():
         if os.environ.get("CRAQAN_REQUIRE_BROWSER") == "1":
             pytest.fail(missing)
         pytest.skip(missing)
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
@@ -113,44 +116,69 @@ class Recorder:
             self.foreign.append(request.url)
 
 
-@contextmanager
-def _pages(chromium) -> Iterator[Callable[..., Any]]:
-    recorder, contexts = Recorder(), []
+class Visits:
+    """Opens pages; nothing may have left by any of them, nor any script have failed.
 
-    def open_(running: App, width: int = 1280, dark: bool = False):
-        scheme = "dark" if dark else "light"
-        contexts.append(chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme))
-        page = contexts[-1].new_page()
-        page.set_default_timeout(15_000)
-        recorder.watch(page)
+    The first page shares a profile with those of tests before, so that the scripts need not be read again, half of a
+    page's cost; what they have stored is gone. Each further page has a profile of its own, as another visitor.
+    """
+
+    def __init__(self, chromium: Any, common: Any) -> None:
+        self.recorder = Recorder()
+        self._chromium, self._common = chromium, common
+        self._own: list[Any] = []
+        self._pages: list[Any] = []
+
+    def __call__(self, running: App, width: int = 1280, dark: bool = False) -> Any:
+        context = self._common if not self._pages else self._chromium.new_context()
+        if self._pages:
+            self._own.append(context)
+        page = context.new_page()
+        self._pages.append(page)
+        page.set_default_timeout(PATIENCE)
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        self.recorder.watch(page)
         page.goto(running.url)
         page.locator(".open-row, .empty").first.wait_for()
         return page
 
-    open_.recorder = recorder  # type: ignore[attr-defined]
-    yield open_
-    for context in contexts:
-        context.close()
-    assert not recorder.foreign
-    assert not recorder.errors
+    def end(self) -> None:
+        if self._pages and self._pages[0].url.startswith("http"):
+            self._pages[0].evaluate("localStorage.clear(); sessionStorage.clear()")
+            self._pages[0].close()
+            self._common.clear_cookies()
+            self._common.clear_permissions()
+        for context in self._own:
+            context.close()
+        assert not self.recorder.foreign
+        assert not self.recorder.errors
+
+
+@pytest.fixture(scope="package")
+def profile(chromium):
+    return chromium.new_context()
 
 
 @pytest.fixture
-def open_page(chromium):
-    """open_page(app, width=..., dark=...) opens the app in a fresh profile; at the end nothing may have left."""
-    with _pages(chromium) as open_:
-        yield open_
+def open_page(chromium, profile):
+    """open_page(app, width=..., dark=...) opens the app in a profile in which nothing is stored."""
+    visits = Visits(chromium, profile)
+    yield visits
+    visits.end()
 
 
 @pytest.fixture(scope="module")
 def shared_page(chromium, app):
     """One page on the released rows for a module's tests, which leave it fit for the next."""
-    with _pages(chromium) as open_:
-        yield open_(app)
+    visits = Visits(chromium, chromium.new_context())
+    yield visits(app)
+    visits.end()
 
 
 @pytest.fixture(scope="module")
 def shared_small_page(chromium, small_app):
     """One page on the six known rows for a module's tests, which leave it fit for the next."""
-    with _pages(chromium) as open_:
-        yield open_(small_app)
+    visits = Visits(chromium, chromium.new_context())
+    yield visits(small_app)
+    visits.end()

@@ -1,8 +1,5 @@
 """`craqan review serve` in a process of its own, and a person at it who uses nothing but the keyboard."""
 
-import os
-import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,38 +9,43 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import ROOT, App, _wait
+from tests.browser.conftest import App, answering, surroundings
+from tests.browser.warm import ROOT, Warm
 
 
 class Desk:
-    """The page of the review file in `folder`, on a port of its own, to be killed and started again."""
+    """The page of the review file in `folder`, on a port of its own, to be killed and started again.
+
+    With an `environment` of its own it is the command in a new interpreter, which takes some seconds more.
+    """
 
     def __init__(self, folder: Path, **environment: str) -> None:
         self.review = folder / "review.sqlite"
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        kept = {k: v for k, v in os.environ.items() if k not in ("OPENAI_API_KEY", "HF_TOKEN", "SPACE_ID")}
-        self.environment = {**kept, "HF_HOME": str(folder), "PYTHONPATH": str(ROOT), **environment}
+        self.port, self.environment = surroundings(folder, PYTHONPATH=str(ROOT), **environment)
         self.app = App(f"http://127.0.0.1:{self.port}/", folder / "serve.log")
+        self.is_new = bool(environment)
         self.process: Any = None
 
     def start(self) -> "Desk":
-        self.launch()
-        self.wait()
+        command = ["review", "serve", str(self.review), "--port", str(self.port)]
+        if self.is_new:
+            with self.app.log.open("a") as log:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-m", "generation", *command],
+                    cwd=ROOT,
+                    env=self.environment,
+                    stdout=log,
+                    stderr=log,
+                )
+        else:
+            self.process = Warm("generation", command, self.environment, self.app.log)
+        answering(self.app.url, self.process, self.app.log)
         return self
 
-    def launch(self) -> None:
-        command = [sys.executable, "-m", "generation", "review", "serve", str(self.review), "--port", str(self.port)]
-        with self.app.log.open("a") as log:
-            self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log)
-
-    def wait(self) -> None:
-        _wait(f"{self.app.url}config", self.process, self.app.log)
-
     def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait(10)
+        self.process.kill()
+        if self.is_new:
+            self.process.wait()
 
 
 @contextmanager

@@ -17,7 +17,6 @@ from tests.space_rows import HOSTILE
 
 pytestmark = pytest.mark.browser
 
-expect.set_options(timeout=15_000)
 HARBOR = "What does the Harbor Safety Act require every ferry to carry?"
 
 

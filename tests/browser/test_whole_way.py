@@ -9,11 +9,16 @@ from typing import Any
 import pytest
 
 from generation import dataset, human
-from tests.browser.desk import ROOT, Desk, is_finished, question, served, sign_in, vote
+from tests.browser.desk import Desk, is_finished, question, served, sign_in, vote
+from tests.browser.warm import ROOT
 from tests.hub import Hub
-from tests.hub_client import REPO, environment, load, publish, rows_of_each
+from tests.hub_client import REPO, load, publish, publish_alone, reached, rows_of_each
+from tests.test_cli import within
 
-pytestmark = pytest.mark.browser
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.filterwarnings("ignore:Use 'content:DeprecationWarning"),  # of the Hub's client
+]
 
 # One pair each, as a rule; a release needs three to fill its splits, so that some may be wanting.
 ACTS = {
@@ -44,9 +49,8 @@ def hub() -> Iterator[Hub]:
         yield running
 
 
-def craqan(*words: str | Path, **options: Any) -> str:
-    command = [sys.executable, "-m", "generation", *map(str, words)]
-    done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, timeout=120, **options)
+def craqan(*words: str | Path) -> str:
+    done = within(*words)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -80,12 +84,11 @@ def test_a_set_is_made_read_by_people_released_published_loaded_and_extended(
     review = tmp_path / "review.sqlite"
     craqan("review", "start", review, tmp_path / "first")
     options = ["--review", review, "--source-license", "CC0"]
-    online = {"env": environment(hub, tmp_path / "maker")}
 
     with served(tmp_path) as desk:
         disputed = three_people_read(desk, open_page)
         craqan("release", tmp_path / "first", *options, "--version", "1.0.0", "--out", tmp_path / "1.0.0")
-        published = publish(hub, tmp_path / "1.0.0", home=tmp_path / "maker")
+        published = publish_alone(hub, tmp_path / "1.0.0", home=tmp_path / "maker")
         assert published.returncode == 0, published.stderr
         first = rows_of_each(load(hub, tmp_path / "user", "v1.0.0", token=""))["v1.0.0"]
         assert first == dataset.rows_of(tmp_path / "1.0.0" / "data")["default"]
@@ -96,7 +99,8 @@ def test_a_set_is_made_read_by_people_released_published_loaded_and_extended(
         for name in ("Ann", "Ben"):
             assert read_all(sign_in(open_page, desk, name))
     again = [tmp_path / "second", *options, "--previous", f"{REPO}@v1.0.0"]
-    told = craqan("release", *again, "--version", "1.1.0", "--out", tmp_path / "1.1.0", **online)
+    with reached(hub, tmp_path / "maker"):
+        told = craqan("release", *again, "--version", "1.1.0", "--out", tmp_path / "1.1.0")
     published = publish(hub, tmp_path / "1.1.0", home=tmp_path / "maker")
     assert published.returncode == 0, published.stderr
 

@@ -15,7 +15,7 @@ from generation import release
 from generation.releases.assemble import assemble
 from tests.dataset_files import DRAFTS, LEAVE, ROOT
 from tests.hub import Hub
-from tests.hub_client import REPO, environment, publish
+from tests.hub_client import REPO, environment, publish_alone
 
 LOAD = """
 import sys
@@ -42,7 +42,7 @@ def main(versions: list[str]) -> int:
         folder = Path(work)
         assemble(DRAFTS, folder / "data", seed=0)
         release.make(folder / "data", "1.0.0", folder / "1.0.0")
-        published = publish(hub, folder / "1.0.0", home=folder / "maker")
+        published = publish_alone(hub, folder / "1.0.0", home=folder / "maker")
         if published.returncode:
             print(published.stderr, file=sys.stderr)
             return 1
