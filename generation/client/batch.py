@@ -66,7 +66,7 @@ class BatchChat:
         self.retries = retries
         self.stopped: CircuitError | None = None
         self._transport = BatchTransport(url, find_key(url, api_key), timeout)
-        self._courier = Courier(self._transport)
+        self._courier = Courier(self._transport, notify)
         self._journal = journal
         self._waves = Waves(folder)
         self._extra = dict(extra or {})

@@ -6,17 +6,18 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
 
+from generation.client.admission import FIRST_PATIENCE
 from generation.client.batch_http import BatchTransport, Job
 from generation.client.batch_lines import Line
 from generation.client.batch_waves import Wave
-from generation.errors import RateLimitError, ReplyError, ServerError
+from generation.errors import ConnectError, ModelError, RateLimitError, ReplyError, ServerError
 from generation.llm import RETRIED
 
 FIRST_LOOK_S = 2.0
 LONGEST_LOOK_S = 60.0
 LONGEST_JOB_S = 30 * 3600.0  # a job has 24 hours, and some time to write its files
 PATIENCE_S = 3600.0
-"""Seconds for which a server that is away, or fails, is asked again."""
+"""Seconds for which a server that is away, or fails, is asked again; one that never answered, FIRST_PATIENCE."""
 _BACKOFF_S = 0.5
 _DOWNLOADS = 3
 _LOOKS_FOR_LOST = 2  # a list may lag behind the job that was just made
@@ -25,10 +26,15 @@ T = TypeVar("T")
 
 
 class Courier:
-    """Carries waves through `transport`; every step is on disk before the server can know of the next one."""
+    """Carries waves through `transport`; every step is on disk before the server can know of the next one.
 
-    def __init__(self, transport: BatchTransport) -> None:
+    `notify` is told when the server must be waited for.
+    """
+
+    def __init__(self, transport: BatchTransport, notify: Callable[[str], None]) -> None:
         self.transport = transport
+        self._notify = notify
+        self._has_answered = False
 
     async def send(self, wave: Wave) -> Job:
         """Upload the wave's file and make a job of it, once: a job whose making was not confirmed is looked for."""
@@ -78,14 +84,12 @@ class Courier:
         raise AssertionError("not reached")
 
     async def _create(self, wave: Wave) -> Job:
-        give_up, attempt = _now() + PATIENCE_S, 0
+        started, attempt = _now(), 0
         while True:
             try:
                 return await self.transport.create(wave.file_id, {"wave": wave.path.stem})
             except RETRIED as error:
-                if _now() > give_up:
-                    raise
-                await asyncio.sleep(_pause(error, attempt))
+                await self._wait(error, attempt, started)
                 is_refused = isinstance(error, RateLimitError)
             attempt += 1
             if not is_refused and (job := await self._find(wave)):
@@ -100,15 +104,25 @@ class Courier:
 
     async def _insist(self, call: Callable[[], Awaitable[T]]) -> T:
         """Ask until it works, for a while: nothing asked here costs anything."""
-        give_up, attempt = _now() + PATIENCE_S, 0
+        started, attempt = _now(), 0
         while True:
             try:
-                return await call()
+                answer = await call()
             except RETRIED as error:
-                if _now() > give_up:
-                    raise
-                await asyncio.sleep(_pause(error, attempt))
+                await self._wait(error, attempt, started)
+            else:
+                self._has_answered = True
+                return answer
             attempt += 1
+
+    async def _wait(self, error: ModelError, attempt: int, started: float) -> None:
+        """Pause after the `attempt`-th failure (0 is the first), or raise it once it has been long enough."""
+        is_there = self._has_answered or not isinstance(error, ConnectError)
+        if _now() - started > (PATIENCE_S if is_there else FIRST_PATIENCE):
+            raise error
+        if attempt == 1:  # the second in a row
+            self._notify(f"Waiting for the server: {error}")
+        await asyncio.sleep(_pause(error, attempt))
 
 
 def _pause(error: Any, attempt: int) -> float:

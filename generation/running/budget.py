@@ -104,6 +104,11 @@ def guess(price: Price | None, request: Request) -> float:
     return price.of(Usage(1, characters // _CHARS_PER_TOKEN, 0, _COMPLETION_TOKENS))
 
 
+def all_spent(spent: float, max_usd: float) -> str:
+    """Why a run stops that has spent what it may."""
+    return f"${spent:.4f} of ${max_usd:.{2 if max_usd >= 0.01 else 4}f} are spent."
+
+
 class Purse:
     """Adds up what a run costs and says when `max_usd` is spent; `spent` starts with what earlier sittings have paid.
 
@@ -127,7 +132,7 @@ class Purse:
 
     def _check(self) -> None:
         if self.max_usd is not None and self.spent >= self.max_usd:
-            self._on_spent(f"${self.spent:.4f} of ${self.max_usd:.2f} are spent.")
+            self._on_spent(all_spent(self.spent, self.max_usd))
 
 
 class Metered:

@@ -20,7 +20,7 @@ from generation.journal import Journal
 from generation.records import Outcome, Section
 from generation.run import Ledger, in_order
 from generation.running import journals
-from generation.running.budget import Tariff
+from generation.running.budget import Tariff, all_spent
 from generation.running.journals import ClosedJournal
 from generation.running.ray_worker import Report, Worker, share_of
 
@@ -218,7 +218,7 @@ class Crew:
     def _check_budget(self) -> None:
         most, total = self._limits.max_usd, self._paid + sum(seat.spent for seat in self._seats)
         if most is not None and total >= most and self.stopped is None:
-            self._on_spent(f"${total:.4f} of ${most:.2f} are spent.")
+            self._on_spent(all_spent(total, most))
 
     async def _replace(self, seat: _Seat, lost: Any, reason: str) -> None:
         """Put another worker into the seat, unless that has been done; all read what the lost one has paid for."""

@@ -15,7 +15,7 @@ from generation import __version__
 from generation.articles.sources import Skipped
 from generation.checks import CheckLevel
 from generation.client.loops import running
-from generation.client.transport import endpoint
+from generation.client.transport import endpoint, find_key
 from generation.errors import CircuitError, CraqanError, JournalError, UsageError
 from generation.llm import Chat, Routed
 from generation.records import Outcome, Section
@@ -74,6 +74,11 @@ class Session:
         if limits.max_usd is not None and cast.model and self.known_prices() is None:
             names = " or ".join(dict.fromkeys((cast.model, *cast.others.values())))
             raise UsageError(f"No price is known for {names}, so --max-usd cannot be kept; give --prices IN,OUT.")
+
+    def refuse_no_key(self) -> None:
+        """Raise UsageError, before any file is made, where the model could not be asked. A cluster has its own keys."""
+        if self.cast.model and self.cluster is None:
+            find_key(endpoint(self.cast.base_url))
 
     def stop(self, reason: str) -> None:
         """Begin nothing new; calls that are out are let finish and kept."""
