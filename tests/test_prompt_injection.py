@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from generation import checks, prompts, rules
+from generation import checks, joint, prompts, rules
 from generation.panel import shown_to_reviewer, written_for_reviewers
 from tests.helpers import PASSAGE, candidate_of, section_of
 
@@ -93,3 +93,39 @@ def test_the_generators_prompt_does_too(attack):
         assert rendered[0] == calm[0]
         assert rendered[-1]["content"].replace(written, "[]") == calm[-1]["content"]
         assert json.loads(written) == shown and "<" not in written
+
+
+@attacks
+def test_a_joint_panels_prompt_and_a_feedback_in_the_generators_do_too(attack):
+    panel = joint.Joint(prompts.load_set().reviewers, 0.3)
+    calm, _ = panel._messages(shown_to_reviewer(section_of(), GOOD, False))
+    bad = candidate_of(f"{GOOD.question} {attack}", f"{GOOD.answer} {attack}")
+    for passage in attacked(attack):
+        shown = shown_to_reviewer(section_of(*passage), bad, False)
+        system, user = panel._messages(shown)
+        assert system == calm and json.loads(user["content"]) == shown
+        assert user["content"].strip().count("\n") == 0 and "<" not in user["content"]
+
+
+OTHERS = {
+    "reader": ("sentences", "question"),
+    "judge": ("question", "answer", "given"),
+    "segmenter": ("text",),
+    "aggregator": ("examples", "documents", "question"),
+    "decomposer": ("question",),
+}
+
+
+@attacks
+@pytest.mark.parametrize("name", OTHERS)
+def test_whatever_a_prompt_is_filled_with_stays_data(attack, name):
+    prompt = prompts.load(name)
+    assert set(prompt.placeholders) == set(OTHERS[name])
+    for place in OTHERS[name]:
+        calm = prompt.render(**dict.fromkeys(OTHERS[name], "calm"))
+        rendered = prompt.render(**{**dict.fromkeys(OTHERS[name], "calm"), place: attack})
+        written = prompts.as_data(attack)
+        assert json.loads(written) == attack and "<" not in written and "\n" not in written
+        assert [m["role"] for m in rendered] == [m["role"] for m in calm]
+        undone = [m["content"].replace(written, prompts.as_data("calm")) for m in rendered]
+        assert undone == [m["content"] for m in calm]
