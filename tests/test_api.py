@@ -153,10 +153,15 @@ def test_leaving_early_ends_calls_thread_and_journal(how, tmp_path):
 def test_an_interrupt_while_waiting_ends_the_work():
     with ModelServer(lambda request: Canned(fault="hang")) as server:
         code = f"""
-            import os, signal, threading, generation
+            import os, signal, threading, time, generation
             from tests.helpers import section_of
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+            def press():
+                while not any("craqan" in t.name for t in threading.enumerate()):
+                    time.sleep(0.01)
+                time.sleep(0.5)  # the main thread waits for the other's first outcome
+                os.kill(os.getpid(), signal.SIGINT)
+            threading.Thread(target=press).start()
             chat = generation.OpenAIChat("m", {server.url!r})
             try:
                 list(generation.generate([section_of()], chat=chat))

@@ -295,8 +295,8 @@ def test_strange_sentences_never_break_a_check():
 )
 def test_no_text_makes_a_check_slow(piece):
     text = piece * (60_000 // len(piece))
-    started = time.perf_counter()
+    started = time.process_time()
     checks.run(candidate_of(question=text + "?"), PASSAGE)
     checks.run(candidate_of(answer=text), PASSAGE)
     checks.run(candidate_of(question=text[:990] + "?", answer=text), PASSAGE)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

@@ -28,7 +28,7 @@ PAIR = {
     "coreferences": [],
 }
 FINE = {"reason": "Seen.", "problems": [], "is_quality": True}
-PASSING = {"concurrency": CONCURRENCY, "timeout": 0.5, "backoff": 0.02}
+PASSING = {"concurrency": CONCURRENCY, "timeout": 1.0, "backoff": 0.02}
 
 
 def honest(request):
@@ -176,7 +176,7 @@ def test_a_passing_fault_costs_one_more_call_and_nothing_else(name, corpus, unbr
     run.assert_books(submitted=SECTIONS, accepted=SECTIONS)
     assert run.pairs == unbroken.pairs
     assert len(run.calls) == CALLS + 1
-    assert run.seconds < 5
+    assert run.seconds < 30
 
 
 ASKED_AGAIN_WITH_THE_ERROR = {
@@ -262,7 +262,7 @@ FAILS_ALONE = {
 def test_a_fault_of_one_section_is_its_own_and_is_named(name, corpus, unbroken, tmp_path):
     fault, kind, asked = FAILS_ALONE[name]
     with ModelServer(Striking(fault, times=999)) as server:
-        run = Run(corpus, tmp_path / "run", server, timeout=0.3, backoff=0.005)
+        run = Run(corpus, tmp_path / "run", server, timeout=0.6, backoff=0.005)
         assert run.error is None
         run.assert_books(submitted=SECTIONS, accepted=SECTIONS - 1, failed=1)
         assert run.failures[0].startswith(f"{kind}: ")

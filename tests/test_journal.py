@@ -182,7 +182,7 @@ async def test_the_journal_tells_all_that_was_asked_and_answered(path):
     assert call.request == request and call.identity == f"{server.url} tiny" and call.status == "ok"
     assert call.reply is not None and call.reply.text == "hello"
     assert call.usage == Usage(1, 100, 40, 20)
-    assert 0.1 <= call.seconds < 5 and started - 0.01 <= call.asked_at < started + 5
+    assert 0.1 <= call.seconds < 60 and started - 0.01 <= call.asked_at < started + 60
 
 
 async def test_long_texts_are_stored_once(path):

@@ -171,7 +171,7 @@ async def test_a_time_out_is_total_and_asked_again_once_only(fault):
             started = time.monotonic()
             with pytest.raises(errors.ModelTimeoutError):
                 await chat(request_of())
-            assert time.monotonic() - started < 2
+            assert time.monotonic() - started < 10
         assert len(server.calls) == 2
 
 
@@ -189,7 +189,7 @@ async def test_a_server_that_comes_back_is_asked_again_on_new_connections():
 async def test_retry_after_in_seconds_is_kept_to():
     started = time.monotonic()
     await asked([failing(429, retry_after="1"), "hello"])
-    assert 1.0 <= time.monotonic() - started < 2.0
+    assert 1.0 <= time.monotonic() - started < 10
 
 
 async def test_retry_after_as_a_date_counts_from_the_servers_clock():
@@ -198,7 +198,7 @@ async def test_retry_after_as_a_date_counts_from_the_servers_clock():
     date = format_datetime(server_now + timedelta(seconds=1), usegmt=True)
     started = time.monotonic()
     await asked([failing(503, retry_after=date, headers=headers), "hello"])
-    assert 1.0 <= time.monotonic() - started < 2.0
+    assert 1.0 <= time.monotonic() - started < 10
 
 
 @pytest.mark.parametrize(

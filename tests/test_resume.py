@@ -186,7 +186,7 @@ def test_interrupting_once_finishes_what_is_in_flight(corpus, unbroken, tmp_path
         while len(server.requests) < unbroken[1] // 3:
             time.sleep(0.002)
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        assert process.wait(120) == 0
         books = counts(out)
         assert books["pending"] and json.loads((out / "run.json").read_text())["stopped"] == "interrupted."
         assert sum(stored(out).values()) == len(server.requests)
@@ -216,7 +216,7 @@ def test_interrupting_twice_or_more_stops_at_once_and_the_same_command_goes_on(c
         while process.poll() is None and presses != "twice":
             process.send_signal(signal.SIGINT)
             time.sleep(0.001)
-        errors = process.communicate(timeout=20)[1]
+        errors = process.communicate(timeout=120)[1]
         assert process.returncode == 130 and "Traceback" not in errors
         kept, before = sum(stored(out).values()), len(server.requests)
         assert within(*arguments(corpus, out, server.url)).returncode == 0

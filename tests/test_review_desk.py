@@ -223,7 +223,7 @@ def test_time_is_counted_from_opening_to_vote(tmp_path):
     served = desk.next_pair(store, "ann")
     time.sleep(0.3)
     vote = desk.send(store, "ann", Ballot(served.pair.id, served.ticket, True))
-    assert 0.3 <= vote.seconds < 5
+    assert 0.3 <= vote.seconds < 60
 
 
 def test_looking_at_progress_writes_nothing(tmp_path):

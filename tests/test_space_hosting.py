@@ -47,10 +47,10 @@ def test_the_page_works_on_a_read_only_file_system_and_without_a_home(tmp_path):
     try:
         url = f"http://127.0.0.1:{port}/"
         assert _answer(url + "health", process) == {"status": "ok", "version": _version()}, log.read_text()
-        assert b"CRaQAn" in urllib.request.urlopen(url, timeout=20).read()
+        assert b"CRaQAn" in urllib.request.urlopen(url, timeout=60).read()
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def _version():
@@ -63,7 +63,7 @@ def _answer(url, process):
     deadline = time.monotonic() + STARTING
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            with urllib.request.urlopen(url, timeout=5) as reply:
+            with urllib.request.urlopen(url, timeout=STARTING) as reply:
                 return json.load(reply)
         except (urllib.error.URLError, OSError):
             time.sleep(0.3)

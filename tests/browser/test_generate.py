@@ -74,7 +74,7 @@ def test_the_example_gives_a_pair_with_the_rules_and_it_downloads(tab):
     tab.get_by_role("button", name="Use an example text").click()
     expect(tab.locator("#text textarea")).to_have_value(EXAMPLE)
     tab.get_by_role("button", name="Generate a pair").click()
-    expect(tab.locator("#status .notice.good")).to_contain_text("Accepted by all 5 reviewers", timeout=20_000)
+    expect(tab.locator("#status .notice.good")).to_contain_text("Accepted by all 5 reviewers")
     expect(tab.locator("#progress .round").last.locator(".verdicts > li.yes")).to_have_count(5)
     expect(tab.locator("#result .sentence.required")).not_to_have_count(0)
     with tab.expect_download() as download:
@@ -122,7 +122,7 @@ def test_each_problem_is_told_and_the_text_stays(tab, text, message):
 def test_a_model_that_cannot_be_called_is_told(tab, url, key, message):
     use_model(tab, url, key)
     generate_from(tab, EXAMPLE)
-    expect(tab.get_by_role("alert")).to_contain_text(message, timeout=20_000)
+    expect(tab.get_by_role("alert")).to_contain_text(message)
 
 
 def test_verdicts_arrive_one_by_one_and_the_passage_does_not_move(app, open_page):

@@ -49,7 +49,7 @@ def states(page):
     page.get_by_role("button", name="Use an example text").click()
     page.wait_for_timeout(300)
     page.get_by_role("button", name="Generate a pair").click()
-    expect(page.locator("a.download")).to_be_visible(timeout=30_000)
+    expect(page.locator("a.download")).to_be_visible(timeout=60_000)
     yield "result"
 
 

@@ -230,15 +230,15 @@ def test_looking_at_the_page_writes_nothing(shared_desk, open_page):
 
 def submit(desk, data, cookie=""):
     """What a page would send, sent by a program: the events of a queue's answer."""
-    config = json.load(urllib.request.urlopen(f"{desk.app.url}config", timeout=10))
+    config = json.load(urllib.request.urlopen(f"{desk.app.url}config", timeout=60))
     page = next(c["id"] for c in config["components"] if c["props"].get("elem_id") == "review")
     function = next(d for d in config["dependencies"] if [page, "submit"] in [list(t) for t in d["targets"]])
     body = {"fn_index": function["id"], "data": [None], "event_data": data, "session_hash": "h", "trigger_id": page}
     headers = {"Content-Type": "application/json", "Cookie": cookie}
     request = urllib.request.Request(f"{desk.app.url}gradio_api/queue/join", json.dumps(body).encode(), headers)
-    urllib.request.urlopen(request, timeout=10)
+    urllib.request.urlopen(request, timeout=60)
     stream = urllib.request.Request(f"{desk.app.url}gradio_api/queue/data?session_hash=h", headers={"Cookie": cookie})
-    for line in urllib.request.urlopen(stream, timeout=20):
+    for line in urllib.request.urlopen(stream, timeout=60):
         event = json.loads(line.removeprefix(b"data: ") or b"{}") if line.startswith(b"data: ") else {}
         if event.get("msg") == "process_completed":
             return json.dumps(event["output"])

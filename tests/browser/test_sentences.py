@@ -34,7 +34,7 @@ def upload(page, name, content):
 def run(page):
     page.locator("a.download").evaluate_all("links => links.forEach((link) => link.remove())")  # of the run before
     page.get_by_role("button", name="Generate a pair").click()
-    expect(page.locator("a.download")).to_be_visible(timeout=30_000)
+    expect(page.locator("a.download")).to_be_visible(timeout=60_000)
     with page.expect_download() as download:
         page.locator("a.download").click()
     return json.loads(download.value.path().read_text(encoding="utf-8"))
