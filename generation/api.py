@@ -5,8 +5,9 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from generation import panel as model_panel
 from generation.checks import CheckLevel
@@ -112,6 +113,7 @@ class _Work:
             self._refuse_no_batches()
         if self.chat is None and (self.prompts is not None or self.journal is not None):
             raise UsageError("prompts and journal are for a model: give chat=OpenAIChat(...) too, or leave them out.")
+        self._refuse_wrong_values()
         if self.concurrency < 1 or (self.window is not None and self.window < 1):
             raise UsageError("concurrency and window must be 1 or more.")
         if self.generator is None or self.panel is None:
@@ -125,6 +127,16 @@ class _Work:
         self._novelty = Novelty([Path(path) for path in self.against]) if self.against else None
         if not self.panel:
             raise UsageError("The panel is empty: give at least one reviewer.")
+
+    def _refuse_wrong_values(self) -> None:
+        if self.chat is not None and not hasattr(self.chat, "identity"):
+            raise UsageError(f"chat takes a Chat such as OpenAIChat(model, base_url), not {self.chat!r}.")
+        if self.check_level not in get_args(CheckLevel):
+            raise UsageError(f"check_level is one of {', '.join(get_args(CheckLevel))}, not {self.check_level!r}.")
+        if self.max_revisions < 0:
+            raise UsageError("max_revisions must be 0 or more.")
+        if any(limit is not None and not 0 < limit < inf for limit in (self.rpm, self.tpm)):
+            raise UsageError("rpm and tpm must be more than 0; leave them out for no limit.")
 
     def _refuse_no_batches(self) -> None:
         if not isinstance(self.chat, OpenAIChat) or self.journal is None:

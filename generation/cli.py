@@ -179,7 +179,7 @@ def generate(
         temperature=temperature,
         reviewer_temperature=reviewer_temperature,
         min_confidence=min_confidence,
-        max_bytes=int(max_mb * 1_000_000),
+        max_bytes=_bytes(max_mb),
         limits=pipeline.Limits(
             concurrency=concurrency,
             rpm=rpm,
@@ -293,6 +293,13 @@ def _count(sections: str) -> int | Literal["all"]:
     if not (sections.isascii() and sections.isdigit()) or int(sections) < 1:
         raise UsageError(f'--sections takes "all" or a number from 1, not "{sections}".')
     return int(sections)
+
+
+def _bytes(max_mb: float) -> int:
+    from generation.running.settings import refuse_no_number
+
+    refuse_no_number("max_mb", max_mb)
+    return int(max_mb * 1_000_000)
 
 
 def _proving(wanted: bool, *options: Any) -> "Proving | None":

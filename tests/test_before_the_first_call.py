@@ -2,8 +2,9 @@
 
 import pytest
 
+from generation import generate
 from generation.client import batch, batch_jobs
-from generation.errors import CircuitError
+from generation.errors import CircuitError, UsageError
 from generation.running.budget import all_spent
 from tests.batch_server import BatchServer
 from tests.test_batch import Sitting, echo, requests_of
@@ -21,6 +22,25 @@ def test_without_a_key_or_address_nothing_is_left_behind(command, address, tmp_p
     done = within(command, source, "--out", tmp_path / "run", "--model", "m", *address)
     assert done.returncode == 2 and ("OPENAI_API_KEY" in done.stderr or "no address" in done.stderr)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("flag", ["rpm inf", "timeout inf", "max-usd inf", "prices nan,1", "max-mb inf"])
+def test_no_limit_is_held_against_what_is_no_number(flag, tmp_path):
+    name, value = flag.split()
+    url = "http://127.0.0.1:9/v1"
+    done = within("generate", ARTICLE, "--out", tmp_path / "run", "--model", "m", "--base-url", url, f"--{name}", value)
+    assert done.returncode == 2 and "number" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"chat": "gpt"}, {"check_level": "some"}, {"max_revisions": -1}, {"rpm": 0}, {"tpm": float("nan")}],
+    ids=str,
+)
+def test_a_wrong_value_is_refused_by_the_functions_too(wrong):
+    with pytest.raises(UsageError):
+        generate([], **wrong)
 
 
 async def test_a_batch_server_that_never_answers_is_told_and_not_waited_for_an_hour(tmp_path, monkeypatch):

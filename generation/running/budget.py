@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from math import inf
 
 from generation.errors import ModelError, UsageError
 from generation.llm import Chat, Reply, Request
@@ -52,8 +53,8 @@ class Tariff:
 
 def by_hand(prompt: float, completion: float, cached: float | None = None) -> Price:
     """A price from the command line; cached tokens cost like fresh ones unless said otherwise."""
-    if min(prompt, completion, cached or 0) < 0:
-        raise UsageError("A price cannot be negative.")
+    if not all(0 <= price < inf for price in (prompt, completion, cached or 0)):
+        raise UsageError("A price is a number from 0.")
     return Price(prompt, completion, prompt if cached is None else cached, "given by hand")
 
 

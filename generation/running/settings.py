@@ -2,12 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 
 from generation.errors import UsageError
 from generation.proof import Prover
 from generation.refine import Generator, Reviewer
 from generation.run import Prepare
 from generation.running import budget
+
+
+def refuse_no_number(name: str, value: float | None) -> None:
+    """Raise UsageError for a flag whose value is infinite or "nan", which no limit can be held against."""
+    if value is not None and not isfinite(value):
+        raise UsageError(f"--{name.replace('_', '-')} takes a number, not {value}.")
+
 
 MOST_AT_ONCE = 50_000
 """Sections under way in batch mode; each holds a few kB of memory."""
@@ -50,6 +58,8 @@ class Limits:
     """Seconds of the first pause before a call is sent again; later ones are longer."""
 
     def __post_init__(self) -> None:
+        for name in ("rpm", "tpm", "timeout", "max_usd", "patience"):
+            refuse_no_number(name, getattr(self, name))
         if self.batch and (self.rpm is not None or self.tpm is not None):
             raise UsageError("--rpm and --tpm limit live calls; leave them out with --batch.")
 
