@@ -3,11 +3,15 @@
 FreshWiki, Quoref, QED and HotpotQA lie in the optional folder ../shared/data; the legal articles are the dataset's own.
 """
 
+import csv
 import hashlib
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote
 
 from generation import corpus
 from generation.records import Section
@@ -28,7 +32,11 @@ LATER = _titles("round2_articles.txt")
 FRESH = _titles("round3_articles.txt")
 """Titles of the articles that were kept unread for the third reading; what its readers said is now tuned on too."""
 SHARED = ROOT.parent / "shared" / "data"
-MIN_SENTENCES = {"legal": 3, "freshwiki": 6, "quoref": 6, "qed": 6, "hotpotqa": 6}
+GAP_SEEN = 330
+"""Paragraphs of GAP's development split whose candidates the rules' author has seen."""
+MIN_SENTENCES = {"legal": 3, "freshwiki": 6, "quoref": 6, "qed": 6, "hotpotqa": 6, "wikitext": 6, "gap": 4}
+SHORT = {"qed": 4, "hotpotqa": 4, "gap": 4}
+"""Sentences of the paragraphs of the fourth reading, whose sources are short."""
 
 
 def split_of(title: str) -> Split:
@@ -46,6 +54,70 @@ def sections(source: str, split: Split) -> Iterator[Section]:
     for section in single[source]() if source in single else _articles(source):
         if split_of(section.article_title) == split and len(section.sentences) >= MIN_SENTENCES[source]:
             yield section
+
+
+def unread(source: str, legal: Sequence[Path] = ()) -> Iterator[Section]:
+    """The sections of the fourth reading: of files written for it, of Wikipedia's articles in the chunking corpus, and
+    of the held-out halves, those of which no earlier reading had a candidate."""
+    least = SHORT.get(source, MIN_SENTENCES[source])
+    if source == "legal":
+        found = (segment(s) for a in corpus.articles([str(p) for p in legal]) for s in a.sections)
+    elif source == "wikitext":
+        found = _wikitext()
+    else:
+        single = {"qed": _qed, "hotpotqa": _hotpotqa, "gap": _gap}
+        every = single[source]() if source in single else _articles(source)
+        found = (s for s in every if split_of(s.article_title) == "held-out" and s.id not in _read())
+    yield from (s for s in found if len(s.sentences) >= least)
+
+
+def _gap() -> Iterator[Section]:
+    """Wikipedia paragraphs of GAP; those of an article that is in another source are left to that."""
+    for name in ("validation", "development"):
+        with (SHARED / "gap" / f"gap-{name}.tsv").open(encoding="utf-8") as file:
+            for row in csv.DictReader(file, delimiter="\t"):
+                title = unquote(row["URL"].rpartition("/wiki/")[2]).replace("_", " ")
+                if name == "validation" or int(row["ID"].rpartition("-")[2]) > GAP_SEEN:
+                    yield segment(Section(row["ID"], row["ID"], title, (), row["Text"], 0, len(row["Text"])))
+
+
+@cache
+def _read() -> frozenset[str]:
+    """The sections of which a candidate was read before."""
+    folder = Path(__file__).parent / "rules_reading"
+    files = [folder / name for name in ("candidates.jsonl", "round2.jsonl", "round3.jsonl")]
+    return frozenset(json.loads(ln)["section_id"] for f in files for ln in f.read_text(encoding="utf-8").splitlines())
+
+
+def _wikitext() -> Iterator[Section]:
+    """The sections of the WikiText articles among Chroma's corpora, without those that have lost a word."""
+    text = (SHARED / "chroma_chunking" / "wikitexts.md").read_text(encoding="utf-8")
+    title = heading = ""
+    body: list[str] = []
+    for line in [*text.splitlines(), " = End = "]:
+        if marked := re.fullmatch(r" ((?:= )+)(.*?)((?: =)+) ?", line):
+            yield from _written(title, heading, body)
+            opens = marked[1] == "= " and ";" not in marked[2]
+            title, heading, body = (marked[2], "", []) if opens else (title, marked[2], [])
+        elif line.strip():
+            body.append(_joined(line))
+
+
+def _written(title: str, heading: str, body: list[str]) -> Iterator[Section]:
+    text = "\n\n".join(body)
+    if text and "<unk>" not in text:
+        name = f"wikitext/{_joined(title)}/{heading}"
+        path = (_joined(heading),) if heading else ()
+        yield segment(Section(name, name, _joined(title), path, text, 0, len(text)))
+
+
+def _joined(line: str) -> str:
+    """WikiText's tokens as prose: "1 @,@ 000 men , and the ship 's" -> "1,000 men, and the ship's"."""
+    line = re.sub(r" @([-,.])@ ", r"\1", line.strip())
+    line = re.sub(r" ([,.;:?!)\]%]|'s\b|'(?=\s)|n't\b)", r"\1", line)
+    line = re.sub(r"([(\[$£]) ", r"\1", line)
+    line = re.sub(r" – (?=\d)", "–", line)
+    return re.sub(r'" (.*?) "', r'"\1"', line)
 
 
 def _articles(source: str) -> Iterator[Section]:

@@ -24,8 +24,8 @@ from generation.records import Candidate, Round, Section, Step
 
 __all__ = ["RuleGenerator", "RuleReviewer", "Scored", "candidates", "panel", "resolve"]
 
-VERSION = "4"
-MIN_CONFIDENCE = 0.6
+VERSION = "5"
+MIN_CONFIDENCE = 0.55
 MAX_SENTENCES = 200
 """Longer sections are no passages; nothing is offered for them."""
 FLOOR = 0.3
@@ -65,7 +65,7 @@ def _all(behind: Antecedents) -> Iterator[Scored]:
     for sentence, links in sorted(behind.by_sentence.items()):
         names = {link.mention: name for link in links if (name := behind.name(link)) is not None}
         anaphors = frozenset(link.mention.head for link in behind.links if link.mention.sentence == sentence)
-        writer = Writer(behind.parse, {m: behind.written(n) for m, n in names.items()}, resolved=anaphors)
+        writer = Writer(behind.parse, {m: behind.called(n) for m, n in names.items()}, resolved=anaphors)
         chosen = {link.mention: link for link in links if link.mention in names}
         found = drafts(behind.parse, sentence, writer, behind.mentions)
         backward = referents.drafts(behind.parse, sentence, writer, chosen, behind.mentions)

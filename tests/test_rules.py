@@ -79,9 +79,9 @@ async def test_two_names_from_two_sentences_stand_in_one_question():
 async def test_a_description_stands_in_where_there_is_no_name():
     section = passage(
         "A Telegram channel linked to the Wagner Group reported the crash on Monday.",
-        "The channel claimed that residents had heard two loud noises.",
+        "The channel revealed that residents had heard two loud noises.",
     )
-    assert best(section).question == "What did the Telegram channel linked to the Wagner Group claim?"
+    assert best(section).question == "What did the Telegram channel linked to the Wagner Group reveal?"
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,11 @@ async def test_nothing_sure_is_offered_where_a_reader_would_doubt(sentences):
 @pytest.mark.parametrize(
     ("sentences", "question", "answer"),
     [
-        ((ACT, "It was praised by printers in Ohio."), "Which act was praised by printers in Ohio?", None),
+        (
+            (ACT, "It was praised by printers in Ohio in 1979."),
+            "Which act was praised by printers in Ohio in 1979?",
+            None,
+        ),
         (
             ("Mary Jones grew up in Boston.", "She founded a school for deaf children in 1921."),
             "Who founded a school for deaf children in 1921?",

@@ -35,7 +35,7 @@ def test_two_readers_are_merged_and_the_last_word_of_each_counts(folder):
 @pytest.mark.parametrize(
     ("number", "change", "word"),
     [
-        (4, {}, "no round 4"),
+        (5, {}, "no round 5"),
         (3, {"id": 9}, "no candidate 9"),
         (3, {"problems": ["ugly"]}, "no problem code"),
     ],
@@ -47,7 +47,16 @@ def test_a_verdict_that_cannot_be_placed_is_refused_by_name(folder, number, chan
     assert not (folder / "round3_verdicts.jsonl").exists()
 
 
-def test_labels_of_articles_kept_unread_come_from_the_third_reading_alone():
-    labelled = {r["article"] for r in rules.read_rows(rules.READING / "tuning.jsonl") if r["read"] != "round 3"}
+def test_labels_of_articles_kept_unread_come_from_the_third_reading_or_later():
+    later = ("round 3", "author, round 4")
+    labelled = {r["article"] for r in rules.read_rows(rules.READING / "tuning.jsonl") if r["read"] not in later}
     assert rules_texts.FRESH and not labelled & rules_texts.FRESH
     assert {row["article"] for row in rules.read_rows(rules.READING / "round3.jsonl")} <= rules_texts.FRESH
+
+
+def test_what_the_fourth_readers_read_was_labelled_by_nobody_before():
+    labelled = {(r["article"], r["question"]) for r in rules.read_rows(rules.READING / "tuning.jsonl")}
+    offered = rules.read_rows(rules.READING / "round4.jsonl")
+    assert offered and not labelled & {(row["article"], row["question"]) for row in offered}
+    assert all(row["confidence"] >= rules_rounds.DEFAULTS[4] for row in offered)
+    assert len({row["section_id"] for row in offered}) == len(offered)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from generation.language import mentions, resolver
+from generation.language import mentions, resolver, topic
 from generation.language.clauses import leans
 from generation.language.entities import Link, gather
 from generation.language.lexicon import GENERIC_NAMES, KNOWN_NAMES, TITLES, noun_kind
@@ -141,6 +141,13 @@ class Antecedents:
         if text.startswith("The ") and not self._owns_article(name):
             return "the " + text[4:]
         return text
+
+    def called(self, name: Mention) -> str:
+        """The name as a question calls it: in full where the article's title tells whose surname it is."""
+        full = topic.full_name(self.parse.title, name.words) if name.form == "name" else ""
+        entity = self.named.get(name.head)
+        short = entity is not None and (entity.kind == "person" or full in topic.names(self.parse.title)[:1])
+        return full if full and short else self.written(name)
 
     def _owns_article(self, name: Mention) -> bool:
         first = self.parse.bounds[name.sentence][0]

@@ -61,8 +61,13 @@ class Writer:
                 text = self._name(mention)
             else:
                 skip, text = i + 1, self._word(i)
-            pieces.append(text + (" " if self._spaced(skip - 1, kept) else ""))
+            comma = self._is_comma_lost(skip, kept)
+            pieces.append(text + (", " if comma else " " if self._spaced(skip - 1, kept) else ""))
         return "".join(pieces).strip(" ,;:–—-")
+
+    def _is_comma_lost(self, i: int, kept: set[int]) -> bool:
+        """Is a comma all that stands at token `i` between two tokens that are written?"""
+        return i not in kept and i + 1 in kept and self.parse.words[i].text == ","
 
     def at(self, token: int) -> Mention | None:
         return next((m for m in self.names if m.start == token), None)
@@ -252,7 +257,7 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
     if any(c.left_edge.i < start or end <= c.right_edge.i for c in parts):
         return None
     parts = _without_tail(parse, verb, parts)
-    if any(c.dep_ == "prep" and c.i < subject.i and c.lower_ in ("from", "to", "into", "of", "against") for c in parts):
+    if any(c.i < subject.i and _is_needed(c) for c in parts):
         return None  # "From the service he had resigned": what the verb needs, where a question has no room for it
     if sum(c.dep_ == "dobj" for c in parts) > 1:
         return None
@@ -270,6 +275,12 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
         tuple(c for c in parts if c.i > verb.i),
         any(a.dep_ == "auxpass" for a in auxiliaries),
     )
+
+
+def _is_needed(part: "Token") -> bool:
+    """Is this before the subject what the verb needs, not a span of time ("From March 1974 to ...")?"""
+    timed = any(t.ent_type_ == "DATE" for t in part.children)
+    return part.dep_ == "prep" and part.lower_ in ("from", "to", "into", "of", "against") and not timed
 
 
 def _without_tail(parse: Parse, verb: "Token", parts: list["Token"]) -> list["Token"]:

@@ -20,6 +20,17 @@ if TYPE_CHECKING:
 
 SHARE = 0.5
 """What is left of the confidence of a candidate with a doubt."""
+SLIGHT = frozenset(
+    (
+        "the text is about another person of that sex",
+        "two people before, and the pronoun is no subject",
+        "another person was mentioned since",
+        "the required sentences stand far apart",
+    )
+)
+"""Doubts of which a question that names the antecedent may have one: readers signed most of those."""
+SURE = 0.75
+"""Margin of the links for which a slight doubt does not count."""
 WIDEST = 8
 """Sentences from one required sentence to the next; over more than that readers lose the thread."""
 FARTHEST = 12
@@ -45,7 +56,10 @@ def of(behind: Antecedents, draft: Draft, links: Mapping[Mention, Link], support
     for link in links.values():
         found += _of_link(behind, link)
     found += _of_support(behind, links, support)
-    return tuple(dict.fromkeys(found))
+    reasons = tuple(dict.fromkeys(found))
+    slight = draft.wanted is None and len(reasons) == 1 and reasons[0] in SLIGHT
+    sure = all(link.margin >= SURE for link in links.values())
+    return () if slight and sure else reasons
 
 
 # the question
@@ -84,7 +98,7 @@ def said(behind: Antecedents, draft: Draft) -> "list[Token]":
     """The words of the fact sentence that the question repeats."""
     written = draft.question.split()[1:]
     words = {w.strip(",.?'\"").removesuffix("'s").removesuffix("’s") for w in written} | set(written)
-    fact = behind.parse.tokens(behind.parse.sentence_of(draft.verb))
+    fact = [*behind.parse.tokens(behind.parse.sentence_of(draft.verb)), *behind.parse.words[slice(*draft.described)]]
     return [t for t in fact if t.text in words and not (t.ent_type_ == "DATE" and t.text in _MONTHS)]
 
 
@@ -92,9 +106,10 @@ def _is_weak(behind: Antecedents, draft: Draft) -> bool:
     """Is this one of the questions that readers often refused, without what made the others good?"""
     verb = behind.parse.words[draft.verb]
     if draft.target == "governed":
-        return (verb.lemma_, draft.question.rstrip("?").split()[-1]) not in GOVERNED
+        known = (verb.lemma_, draft.question.rstrip("?").split()[-1]) in GOVERNED
+        return not known and content(behind, draft) < MIN_TELLING and verb.tag_ != "VBN"
     if draft.target == "where":
-        return verb.lemma_ not in PLACE_VERBS
+        return verb.lemma_ not in PLACE_VERBS and content(behind, draft) < MIN_TELLING
     if draft.target == "that":
         return verb.lemma_ in _TELLING_VERBS and content(behind, draft) < MIN_TELLING + 2
     return draft.target == "second" or draft.target == "count" and verb.lemma_ == "have"
@@ -103,7 +118,7 @@ def _is_weak(behind: Antecedents, draft: Draft) -> bool:
 def content(behind: Antecedents, draft: Draft) -> int:
     """Content words of the question, of its fact sentence, beside names and light verbs."""
     said = {w.strip(",.?'\"").lower() for w in draft.question.split()[1:]}
-    fact = behind.parse.tokens(behind.parse.sentence_of(draft.verb))
+    fact = [*behind.parse.tokens(behind.parse.sentence_of(draft.verb)), *behind.parse.words[slice(*draft.described)]]
     telling = (
         t
         for t in fact
@@ -125,7 +140,9 @@ def _of_link(behind: Antecedents, link: Link) -> Iterator[str]:
 
 
 def _of_nominal(behind: Antecedents, link: Link) -> Iterator[str]:
-    if link.how not in ("noun", "synonym", "topic"):
+    if not link.names and link.how == "same noun" and _is_placed(behind, link):
+        return
+    if link.how not in ("noun", "synonym", "topic", "firm"):
         yield "the noun is not one that the text has called the name by"
     if _is_rather_the_topic(behind, link.entity):
         yield "the noun could as well mean what the text is about"
@@ -138,6 +155,14 @@ def _of_nominal(behind: Antecedents, link: Link) -> Iterator[str]:
     ]
     if same:
         yield "something else is called by the same noun"
+
+
+def _is_placed(behind: Antecedents, link: Link) -> bool:
+    """Does "a hospital in Louisville", just before, say by a name which one is meant?"""
+    source = link.sources[0] if link.sources else None
+    if source is None or source.form != "indefinite" or link.mention.sentence - source.sentence > 2:
+        return False
+    return any(t.pos_ == "PROPN" for t in behind.parse.words[source.head + 1 : source.last])
 
 
 def _is_rather_the_topic(behind: Antecedents, entity: Entity) -> bool:
@@ -219,7 +244,9 @@ def _is_led_by_another(behind: Antecedents, link: Link) -> bool:
     own = {m.head for m in link.entity.mentions}
     tokens = behind.parse.tokens(link.mention.sentence)
     before = (t for t in tokens if t.i < link.mention.head and t.pos_ == "PROPN" and t.dep_ in ("nsubj", "nsubjpass"))
-    return any(t.i not in own and not _is_thing(behind, t.i) for t in before)
+    verb = behind.parse.words[link.mention.head].head
+    other = (t for t in before if link.mention.role != "object" or t.head != verb)  # "Johnson courted him"
+    return any(t.i not in own and not _is_thing(behind, t.i) for t in other)
 
 
 def _is_thing(behind: Antecedents, head: int) -> bool:
@@ -242,7 +269,7 @@ def _is_fronted(entity: Entity, mention: Mention) -> bool:
 
 def _of_thing(behind: Antecedents, link: Link) -> Iterator[str]:
     mention, entity = link.mention, link.entity
-    if not any(m.main for m in entity.mentions if m.sentence == mention.sentence - 1):
+    if link.how != "law" and not any(m.main for m in entity.mentions if m.sentence == mention.sentence - 1):
         yield '"it" for what is no subject of the sentence before'
     if not (mention.main or mention.role == "poss"):
         yield '"it" is no subject'
@@ -264,8 +291,18 @@ def rivals(behind: Antecedents, link: Link) -> list[Mention]:
     return [
         m
         for m in behind.mentions
-        if m.head < link.mention.head and m.head not in own and not m.plural and _may_be(behind, m, link.mention.gender)
+        if m.head < link.mention.head
+        and m.head not in own
+        and not m.plural
+        and _may_be(behind, m, link.mention.gender)
+        and not _does_it_to(behind, m, link.mention)
     ]
+
+
+def _does_it_to(behind: Antecedents, other: Mention, mention: Mention) -> bool:
+    """ "Comstock arrested him": whoever is the subject of the verb of which the pronoun is the object is another."""
+    words = behind.parse.words
+    return mention.role == "object" and other.role == "subject" and words[other.head].head == words[mention.head].head
 
 
 def _may_be(behind: Antecedents, mention: Mention, gender: str) -> bool:

@@ -31,6 +31,12 @@ _OF_ONE = frozenset(
 _CONTESTS = frozenset("win lose beat defeat".split())
 _SINGLE = frozenset("join sign marry leave found die win lose debut".split())
 """What happens on a day and not "from 1954 to 1956"."""
+_ONCE = frozenset(
+    "step retire resign bear close launch enact pass repeal ratify end dissolve establish arrive collapse publish bury "
+    "inherit coauthor graduate crown abdicate debut premiere demolish complete inaugurate enlist bequeath".split()
+)
+"""What is done once, or to one thing, so that the verb alone tells."""
+_LASTING = frozenset("be hold live work serve teach play own continue remain know reside chair host use".split())
 _OPENING = ("begin", "start", "continue", "go", "come")
 _SPECIFICS = 2
 _SHARED_SPECIFICS = 3
@@ -43,6 +49,7 @@ _SPAN = re.compile(r"\bfrom \d{4} (?:to|through) \d{4}")
 _HALF_SPAN = re.compile(r"\bfrom (?:[A-Z]\w+ )?\d{4}\?$")
 _RELATIVE = re.compile(r"\b(?:before long|soon|later|afterwards?|initially|the next (?:day|year|month)|that year)\b")
 _ANSWERED_BY_NOUN = ("object", "become", "governed", "name")
+_SPLITTING = (*_ANSWERED_BY_NOUN, "where", "within", "second", "agent", "attribute")
 
 
 def of(behind: Antecedents, draft: Draft) -> Iterator[str]:
@@ -51,6 +58,13 @@ def of(behind: Antecedents, draft: Draft) -> Iterator[str]:
         yield "the question is broken or cut"
     if _RELATIVE.search(draft.question.lower()):
         yield "a time that counts from something else"
+    sentence = behind.parse.sentences[behind.parse.sentence_of(draft.verb)]
+    if draft.target in _SPLITTING and " v. " in sentence:
+        yield "the name of a case may be cut"
+    if " v. " in draft.question and draft.question.partition(" v. ")[2].rstrip("?") not in sentence:
+        yield "the question is broken or cut"
+    if _is_story(behind, draft):
+        yield "a plot whose work the question does not name"
     if draft.wanted is not None:
         yield from _of_asked_back(behind, draft)
     else:
@@ -60,6 +74,9 @@ def of(behind: Antecedents, draft: Draft) -> Iterator[str]:
 def _of_asked_back(behind: Antecedents, draft: Draft) -> Iterator[str]:
     verb = behind.parse.words[draft.verb]
     fact = doubts.said(behind, draft)
+    named = (behind.name(link) for link in behind.links if link.mention == draft.wanted)
+    if draft.wanted and draft.wanted.gender in ("m", "f") and any(n is not None and len(n.words) == 1 for n in named):
+        yield "the answer would be a bare surname or first name"
     if not _is_single(behind, draft, fact):
         yield "what the question says could be true of many"
     if verb.lemma_ in _CONTESTS and not doubts.YEAR.search(draft.question):
@@ -142,15 +159,43 @@ def _hangs(noun: "Token", question: str) -> bool:
 
 
 def _of_named(behind: Antecedents, draft: Draft) -> Iterator[str]:
+    if _says_little(behind, draft):
+        yield "the question says too little"
     if draft.target == "object" and _is_of_a_body(behind, draft) and doubts.content(behind, draft) < 3:
         yield "a body that does many such things"
     answer = behind.parse.words[draft.answer[0] : draft.answer[1]]
+    if draft.target == "purpose" and any(_leans(t) or t.dep_ == "dobj" and _is_bare(t) for t in answer):
+        yield 'the answer has a noun with "the" that nothing in it explains'
+    vague = draft.target == "object" and behind.parse.words[draft.verb].lemma_ in ("hold", "need", "mark", "show")
+    if vague and doubts.content(behind, draft) < 3:
+        yield "the question says too little"
     if draft.target in _ANSWERED_BY_NOUN and any(_leans(t) for t in answer[1:]):
         yield 'the answer has a noun with "the" that nothing in it explains'
     if draft.target in _ANSWERED_BY_NOUN and any(t.tag_ == "VBD" and t.dep_ == "conj" for t in answer):
         yield "the answer runs on into another clause"
     if draft.target == "agent" and _is_run_on(behind, draft):
         yield "the question runs two clauses together"
+
+
+def _says_little(behind: Antecedents, draft: Draft) -> bool:
+    """Does the question about a person, or for a day, hold no more than the name and a verb of many objects?"""
+    verb = behind.parse.words[draft.verb]
+    asked = (*_ANSWERED_BY_NOUN, "when", "second", "how long", "that", "intend")
+    if doubts.content(behind, draft) > 1 or draft.target not in asked:
+        return False
+    if draft.target == "when":
+        return verb.lemma_ not in _SINGLE and verb.lemma_ not in _OF_ONE and verb.lemma_ not in _ONCE
+    links = (link for link in behind.links if link.mention in draft.used)
+    person = any(link.mention.gender in ("m", "f") or link.entity.kind == "person" for link in links)
+    return person and verb.lemma_ not in _OF_ONE and verb.lemma_ not in _ONCE
+
+
+def _is_story(behind: Antecedents, draft: Draft) -> bool:
+    """ "Who does Mary meet at a party?": what a plot tells of its people, of a work that the question does not name."""
+    clause = behind.parse.words[draft.verb]
+    first = next((c for c in clause.lefts if c.dep_ in ("aux", "auxpass")), clause)
+    people = any(m.gender in ("m", "f") for m in draft.used)
+    return people and first.tag_ == "VBZ" and clause.lemma_ not in _LASTING and first.lemma_ != "have"
 
 
 def _is_of_a_body(behind: Antecedents, draft: Draft) -> bool:
@@ -161,7 +206,11 @@ def _is_of_a_body(behind: Antecedents, draft: Draft) -> bool:
 
 def _leans(token: "Token") -> bool:
     """ "for the state": a bare noun that the text has named elsewhere."""
-    bare = token.tag_ == "NN" and token.dep_ == "pobj" and [c.lower_ for c in token.children] == ["the"]
+    return token.dep_ == "pobj" and _is_bare(token)
+
+
+def _is_bare(token: "Token") -> bool:
+    bare = token.tag_ == "NN" and [c.lower_ for c in token.children] == ["the"]
     return bare and token.lemma_ not in UNIQUE_NOUNS
 
 

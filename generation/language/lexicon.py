@@ -23,7 +23,7 @@ NOUN_KINDS: dict[str, frozenset[str]] = {
         "foundation group band team club network authority service administration office army navy police government "
         "congress parliament senate legislature church manufacturer retailer publisher studio label airline newspaper "
         "magazine channel broadcaster tribunal trust charity league federation fund regulator subsidiary startup "
-        "museum hospital orchestra coalition movement exchange utility brewery laboratory registry"
+        "museum hospital circuit orchestra coalition movement exchange utility brewery laboratory registry"
     ),
     "work": _set(
         "film movie album song single novel book series show play opera game episode video poem painting documentary "
@@ -67,6 +67,7 @@ NOUN_KINDS: dict[str, frozenset[str]] = {
         "people member official person someone anyone plaintiff defendant petitioner individual veteran farmer user "
         "renegade rebel troop gunman militant terrorist insurgent pirate guerrilla critic scout crowd "
         "police peasant slave "
+        "agent official banker trader miner planter settler delegate inspector astronomer naturalist "
         "audience viewer listener reviewer fan parent owner witness juror buyer seller licensee operator teenager "
         "adult refugee immigrant prisoner client"
     ),
@@ -140,11 +141,29 @@ UNIQUE_NOUNS = _set(
 )
 """Nouns that need nothing beside "the" to be understood."""
 
+KNOWN_GROUPS = _set(
+    "state court colony police nation tribe school farmer worker worker voter woman man child poor law newspaper press "
+    "people party lawyer judge bank railroad employer union medium company soldier government citizen student teacher"
+)
+"""Nouns that mean all of their kind in the plural with "the": "the states", "the courts"."""
+
 KNOWN_NAMES = frozenset(
     ("supreme court", "congress", "white house", "house of representatives", "parliament", "federal reserve board",
      "justice department", "state department", "treasury department", "national guard", "united nations")
 )  # fmt: skip
 """Names of generic words that readers know all the same."""
+
+COUNTRIES = frozenset(
+    w.replace("_", " ")
+    for w in "france germany italy spain portugal england scotland wales ireland britain great_britain united_kingdom "
+    "united_states netherlands belgium luxembourg switzerland austria hungary poland ukraine russia soviet_union "
+    "romania bulgaria greece turkey serbia croatia yugoslavia czechoslovakia denmark norway sweden finland iceland "
+    "estonia latvia lithuania canada mexico cuba brazil argentina chile peru colombia venezuela bolivia ecuador panama "
+    "china japan india pakistan bangladesh iran iraq israel egypt syria lebanon jordan saudi_arabia kuwait afghanistan "
+    "vietnam thailand indonesia malaysia singapore philippines south_korea north_korea taiwan australia new_zealand "
+    "nigeria ghana kenya ethiopia south_africa morocco algeria tunisia libya sudan uganda tanzania zimbabwe".split()
+)
+"""Countries, so that "Which country ...?" can ask for them."""
 
 LIGHT_VERBS = _set(
     "be have do get make take give go come put let keep see say tell seem become bring include contain involve feature "
@@ -205,7 +224,7 @@ IDIOMS = frozenset(
 INTEND_VERBS = _set(
     "agree decide refuse plan seek attempt promise vow pledge intend aim choose offer threaten vote decline"
 )
-COMPLEMENT_VERBS = _set("consider deem regard label term render")
+COMPLEMENT_VERBS = _set("consider deem regard label term render define")
 """Verbs that say little of their object without a word on what it is held to be."""
 PURPOSE_VERBS = _set(
     "create establish found design build use pass enact form launch introduce write develop hold organize organise "

@@ -36,6 +36,8 @@ _ENTITY_KINDS = {
     "EVENT": "event",
     "PRODUCT": "thing",
 }
+_TAKEN = ("effect", "place", "part", "over", "control", "office", "on", "up", "off", "in")
+"""What "it" takes where it does refer to something."""
 _OBJECTS = ("dobj", "dative", "attr", "oprd", "agent")
 
 
@@ -145,7 +147,7 @@ def _is_pleonastic(token: "Token") -> bool:
     verb = token.head
     if token.dep_ not in SUBJECTS:
         return False
-    if verb.lemma_ in PLEONASTIC_VERBS:
+    if verb.lemma_ in PLEONASTIC_VERBS and not any(c.lower_ in _TAKEN for c in verb.rights):
         return True
     clause = [c for c in verb.children if c.dep_ in ("ccomp", "csubj", "csubjpass", "acl", "relcl", "advcl", "xcomp")]
     marked = any(g.lower_ in ("that", "whether", "how", "if") for c in clause for g in c.lefts)

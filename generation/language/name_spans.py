@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 NO_NAMES = {"DATE", "TIME", "CARDINAL", "ORDINAL", "PERCENT", "MONEY", "QUANTITY", "NORP", "LANGUAGE"}
 """Entity labels of what is no name."""
 COMPANY_FORMS = ("inc", "ltd", "llc", "corp", "co", "plc")
+_BODIES = frozenset("center centers centre office institute agency council fund society association union".split())
 _OPENING = ('"', "“", "``")
 _CLOSING = ('"', "”", "''")
 
@@ -35,6 +36,8 @@ def name_range(parse: Parse, token: "Token", sentence: int) -> tuple[int, int]:
         end -= 1
     if end + 1 < last and doc[end].lower_ == "of" and doc[end].head.i in range(start, end):
         end = _of_range(doc, end, last)
+    if end + 1 < last and doc[end].lower_ == "for" and doc[end - 1].lower_ in _BODIES:
+        end = _for_range(doc, end - 1, last)
     start = _first_of_pair(parse, start, token, first)
     start = _title_before_colon(parse, start, first)
     start, end = _quoted(parse, start, end, first, last)
@@ -60,10 +63,25 @@ def _first_of_pair(parse: Parse, start: int, head: "Token", first: int) -> int:
     if start - 2 < first or doc[start - 1].lower_ not in ("and", "&") or noun_kind(head.lower_) not in ("law", "org"):
         return start
     begin = start - 2
-    while begin > first and doc[begin].text[:1].isupper() and doc[begin].lower_ not in ("the", "a"):
+    while begin > first and _may_list(doc[begin]):
         begin -= 1
-    capitalised = all(doc[i].text[:1].isupper() for i in range(begin + 1, start - 1)) and begin + 1 < start - 1
+    capitalised = all(_may_list(doc[i]) for i in range(begin + 1, start - 1)) and begin + 1 < start - 1
     return begin + 1 if doc[begin].lower_ == "the" and capitalised else start
+
+
+def _may_list(token: "Token") -> bool:
+    """A capitalised word, or the comma after one ("the Economic Growth, Regulatory Relief, and ... Act")."""
+    return token.text == "," or token.text[:1].isupper() and token.lower_ not in ("the", "a")
+
+
+def _for_range(doc, head: int, last: int) -> int:
+    """The end of "for Medicare and Medicaid Services" after "Centers"; `head` + 1 if no name follows."""
+    end = head + 2
+    while end < last and (doc[end].text[:1].isupper() or doc[end].lower_ in ("and", "&") and doc[end - 1].is_title):
+        end += 1
+    while end > head + 2 and not doc[end - 1].text[:1].isupper():
+        end -= 1
+    return end if end > head + 2 else head + 1
 
 
 def _title_before_colon(parse: Parse, start: int, first: int) -> int:

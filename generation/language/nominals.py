@@ -13,6 +13,11 @@ WINDOW = 3
 """Sentences back, in the sentences given, that an anaphor may reach with certainty."""
 _CALLED_BY_KIND = {True: ("org",), False: ("work", "law", "thing")}
 """What a subject that acts ("Bolt Thrower recorded"), or that something is done to, is called next ("the band")."""
+_FIRMS = ("company", "firm")
+_NO_FIRMS = frozenset(
+    "court circuit commission agency bureau department congress senate house board ministry council committee office "
+    "university college administration service union party police government".split()
+)
 _TOPICAL = ("org", "work", "law", "event", "thing", "place")
 _NEVER_TOPICAL = frozenset(
     "government state country court police congress parliament senate legislature army navy system trial case season "
@@ -20,7 +25,8 @@ _NEVER_TOPICAL = frozenset(
 )
 _TELLING = frozenset(
     "film movie album song novel book series show sitcom game app platform company firm band group organization "
-    "organisation train ship storm hurricane typhoon cyclone monument palace castle museum".split()
+    "organisation train ship storm hurricane typhoon cyclone monument palace castle museum bank tournament pageant "
+    "festival restaurant magazine newspaper network rapper singer actor actress".split()
 )
 """What a topic may be called though nothing but its being the topic says so."""
 
@@ -62,7 +68,7 @@ class Nominals(State):
             return None
         others = [e for e in named if e is not about and (e.sure[kind] or mention.noun in e.nouns)]
         near = [e for e in others if self._distance(e.last, mention) <= (WINDOW if mention.noun in about.nouns else 99)]
-        if near or any(n.plural for n in about.names):
+        if near or any(n.plural for n in about.names) and mention.noun not in _TELLING:
             return None
         return about, 0.9 if about.sure else 0.85, "topic"
 
@@ -72,6 +78,10 @@ class Nominals(State):
         if center not in named or kind in ("", "person") or center.nouns or center.plural or center.gender:
             return None
         alike = [e for e in named if e.kind == kind and e is not center]
+        if mention.noun in _FIRMS:
+            alike = [e for e in alike if not {noun for n in e.known for noun in n.words} & _NO_FIRMS]
+            if center.kind in (kind, "") and not alike and self._distance(center.last, mention) == 1:
+                return center, 0.85, "firm"
         if center.kind == kind and not alike:
             return center, 0.5 if kind == "org" else 0.66, "kind"
         acts = self.parse.words[center.last.head].dep_ == "nsubj"

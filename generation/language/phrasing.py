@@ -9,21 +9,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from generation.language import clauses, nlp
-from generation.language.clauses import Clause, Writer
+from generation.language.asking_words import Wording, object_of
 from generation.language.lexicon import (
     ADJUNCT_PREPOSITIONS,
     COMPLEMENT_VERBS,
     GOVERNED,
+    KNOWN_GROUPS,
     LINKING_PHRASES,
     REPEATED_VERBS,
     UNIQUE_NOUNS,
-    VAGUE_NOUNS,
     WEAK_VERBS,
-    may_be_person,
-    noun_kind,
 )
 from generation.language.mentions import Mention
-from generation.language.nlp import Parse
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -32,7 +29,7 @@ PRIORS = {
     "when": 0.93, "where": 0.92, "agent": 0.92, "control": 0.93, "governed": 0.88, "object": 0.86, "count": 0.88,
     "become": 0.88, "intend": 0.88, "purpose": 0.86, "how": 0.88, "how much": 0.88,
     "that": 0.84, "subject": 0.86, "name": 0.9, "attribute": 0.84, "why": 0.84, "how long": 0.86, "adjective": 0.87,
-    "who": 0.9, "which": 0.88, "whose": 0.8, "second": 0.75,
+    "who": 0.9, "which": 0.88, "whose": 0.8, "second": 0.75, "within": 0.9,
 }  # fmt: skip
 """How often a question of this kind is good when its link is right; from reading candidates on texts to tune on."""
 
@@ -50,7 +47,7 @@ class Draft:
     `used` are the anaphors that the question replaces by names; `weight` is the prior times what speaks against it.
     `wanted` is the anaphor whose name is the answer, if that is what is asked for; `answer` is empty then.
     `lost` counts the complements that the question does without, though they may narrow what it asks; `loose` the
-    bare nouns with "the" that it holds. `told` is another sentence whose words the question uses.
+    bare nouns with "the" that it holds. `told` is another sentence whose words the question uses, `described` which.
     """
 
     question: str
@@ -63,16 +60,11 @@ class Draft:
     lost: int = 0
     loose: int = 0
     told: int | None = None
+    described: tuple[int, int] = (0, 0)
 
 
-@dataclass(frozen=True)
-class Phrasing:
+class Phrasing(Wording):
     """Writes questions about one clause; `mentions` are those of its sentence."""
-
-    parse: Parse
-    clause: Clause
-    writer: Writer
-    mentions: tuple[Mention, ...]
 
     def ask(
         self,
@@ -88,10 +80,26 @@ class Phrasing:
             return None
         kept = self.kept(part, keep)
         tokens = list(answer) if answer is not None else nlp.trimmed(self.parse, part)
-        if target in ("object", "name", "become", "agent", "governed", "second"):
+        if answer is None and target in ("object", "governed", "agent"):
+            tokens = self._without_leaning(tokens, part)
+        if target in ("object", "name", "become", "agent", "governed", "second", "within"):
             tokens, date = self._without_date(tokens)
             kept = [*kept, date] if kept is not None and date else kept
         return self.finish(target, word, kept, tokens, weight=weight)
+
+    def _without_leaning(self, tokens: list[int], part: "Token") -> list[int]:
+        """An answer without the relative clause or participle at its end that leans on what was said before."""
+        if not clauses.leans(self.parse, tokens, tuple(self.writer.names)):
+            return tokens
+        for child in reversed(list(part.rights)):
+            infinitive = child.dep_ == "acl" and any(c.lower_ == "to" for c in child.lefts)
+            if child.dep_ not in ("relcl", "acl", "prep") or infinitive:
+                break
+            if child.dep_ != "prep" or child.lower_ in ("on", "in", "with", "by", "at", "as"):
+                cut = [i for i in tokens if i < child.left_edge.i]
+                if len(cut) > 1 and not clauses.leans(self.parse, cut):
+                    return cut
+        return tokens
 
     def _without_date(self, tokens: list[int]) -> tuple[list[int], list[int]]:
         """An answer without the date at its end, which tells when and belongs to the question; and that date."""
@@ -117,11 +125,17 @@ class Phrasing:
             tokens = self._shortened(nlp.trimmed(self.parse, part), part)
             if self._follows_and(tokens):
                 return None
-            if self._fits(tokens, part):
+            if self._fits(tokens, part) and not self._hangs(tokens, part):
                 kept.append(tokens)
             elif not self._may_go(part):
                 return None
         return kept
+
+    def _hangs(self, tokens: list[int], part: "Token") -> bool:
+        """Is this an adjunct, which the question can do without, with a noun that only the passage explains?"""
+        if part.dep_ not in ("prep", "npadvmod") or not self._may_go(part):
+            return False
+        return bool(self._loose(tokens, self.writer.used(tokens), None))
 
     def _follows_and(self, tokens: Sequence[int]) -> bool:
         """Does an "and" stand right before the tokens, so that they belong to what was not kept?"""
@@ -153,7 +167,7 @@ class Phrasing:
         longest = MAX_COMPLEMENT if part.dep_ in _COMPLEMENTS else clauses.MAX_ADJUNCT
         if not tokens or clauses.is_droppable(part) or _is_linking(part) or len(tokens) > longest:
             return False
-        if part in self.clause.fronted and part.dep_ not in ("prep", "npadvmod"):
+        if part in self.clause.fronted and (part.dep_ not in ("prep", "npadvmod") or part.lower_ == "as"):
             return False
         return not clauses.leans(self.parse, tokens, self.writer.told(tokens)) and self._is_whole(tokens)
 
@@ -163,7 +177,10 @@ class Phrasing:
         if clauses.is_droppable(part) or part in self.clause.fronted or self._is_set_off(part) or _is_linking(part):
             return True
         governed = (self.clause.verb.lemma_, part.lower_) in GOVERNED
-        return part.dep_ == "prep" and part.lower_ in ADJUNCT_PREPOSITIONS and not governed
+        behind = part.lower_ in ("with", "as", "for") and any(
+            c.dep_ in ("dobj", "attr") and c.i < part.i for c in self.clause.complements
+        )
+        return part.dep_ == "prep" and (part.lower_ in ADJUNCT_PREPOSITIONS or behind) and not governed
 
     def _is_set_off(self, part: "Token") -> bool:
         """Does a comma before a phrase at the end say that the clause is whole without it (", including ...")?"""
@@ -349,36 +366,7 @@ class Phrasing:
         """ "the world", "the sign @": there is but one, or its name follows."""
         following = self.parse.words[mention.end] if mention.end < len(self.parse.words) else None
         named = following is not None and following.pos_ in ("SYM", "NUM", "PROPN") and self.holds(mention.end)
-        return mention.noun in UNIQUE_NOUNS or named
-
-    # judging words
-
-    def wh(self, head: "Token", as_agent: bool = False) -> str | None:
-        """ "Who", "What" or None where the kind is not known well enough to ask."""
-        mention = next((m for m in self.mentions if m.head == head.i), None)
-        kind = mention.kind if mention else noun_kind(head.lemma_.lower())
-        if head.pos_ == "PROPN" and not kind or head.pos_ == "PRON":
-            return None
-        if kind == "person" or (as_agent and kind in ("org", "place") and head.pos_ == "PROPN"):
-            return "Who"
-        if kind == "place" and head.pos_ == "PROPN":
-            return None
-        if head.pos_ not in ("NOUN", "PROPN"):
-            return None
-        return None if not kind and may_be_person(head.lemma_.lower()) else "What"
-
-    def is_place(self, head: "Token") -> bool:
-        return head.ent_type_ in ("GPE", "LOC", "FAC") and head.pos_ == "PROPN"
-
-    def is_time(self, part: "Token") -> bool:
-        inner = object_of(part)
-        return inner is not None and inner.ent_type_ in ("DATE", "TIME")
-
-    def is_vague(self, part: "Token") -> bool:
-        return part.lemma_ in VAGUE_NOUNS
-
-    def holds(self, token: int) -> bool:
-        return self.parse.sentence_of(token) == self.parse.sentence_of(self.clause.verb.i)
+        return mention.noun in UNIQUE_NOUNS or named or mention.plural and mention.noun in KNOWN_GROUPS
 
 
 def _is_linking(part: "Token") -> bool:
@@ -387,7 +375,3 @@ def _is_linking(part: "Token") -> bool:
     if inner is None or list(inner.children) or part.dep_ != "prep":
         return False
     return (part.lower_, inner.lower_) in LINKING_PHRASES
-
-
-def object_of(part: "Token") -> "Token | None":
-    return next((c for c in part.children if c.dep_ == "pobj"), None)

@@ -1,9 +1,11 @@
 """From a clause to questions: what can be asked for, with which word, and how the rest is written around it."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from generation.language import clauses, nlp
+from generation.language.asking_words import object_of
 from generation.language.clauses import Writer
 from generation.language.lexicon import (
     CONTROL_VERBS,
@@ -16,10 +18,13 @@ from generation.language.lexicon import (
     PLACE_VERBS,
     PURPOSE_VERBS,
     THAT_VERBS,
+    may_be_person,
+    noun_kind,
 )
 from generation.language.mentions import SUBJECTS, Mention
 from generation.language.nlp import Parse
-from generation.language.phrasing import Draft, Phrasing, object_of
+from generation.language.phrasing import Draft, Phrasing
+from generation.language.relations import Related
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -30,7 +35,7 @@ _MONTHS = "january february march april may june july august september october n
 _SITES = "hospital center centre prison jail airport station university college school camp palace museum".split()
 _PLURAL_OR_EMPHATIC = ("are", "were", "have", "do", "did", "does")
 _NAMING = "name rename call title dub entitle retitle rebrand award grant appoint elect designate declare".split()
-_COMPLEMENT_PREPOSITIONS = ("into", "from", "with", "for", "to", "against", "about", "upon", "on")
+_COMPLEMENT_PREPOSITIONS = ("into", "from", "with", "for", "to", "against", "about", "upon", "on", "in", "of", "over")
 _ADJECTIVES = frozenset(
     {("responsible", "for"), ("subject", "to"), ("eligible", "for"), ("capable", "of"), ("similar", "to"),
      ("liable", "for"), ("exempt", "from"), ("native", "to"), ("based", "on"), ("applicable", "to"), ("open", "to")}
@@ -39,9 +44,15 @@ _ADJECTIVES = frozenset(
 
 def drafts(parse: Parse, sentence: int, writer: Writer, mentions: Sequence[Mention]) -> Iterator[Draft]:
     """All questions about one sentence that name at least one antecedent."""
+    first = True
     for clause in clauses.clauses(parse, sentence):
-        asker = Asker(parse, clause, writer, tuple(m for m in mentions if m.sentence == sentence))
-        yield from (d for d in asker.all() if d is not None and d.used)
+        here = tuple(m for m in mentions if m.sentence == sentence)
+        related = Related(parse, clause, writer, here)
+        asked = chain(Asker(parse, clause, writer, here).all(), related.all())
+        yield from (d for d in asked if d is not None and d.used)
+        if first:
+            yield from (d for m in writer.names if m.sentence == sentence for d in related.beside(m) if d is not None)
+        first = False
 
 
 class Asker(Phrasing):
@@ -51,8 +62,6 @@ class Asker(Phrasing):
         yield self.subject()
         for part in (*self.clause.complements, *self.clause.fronted):
             if part.dep_ == "dobj":
-                yield self.count(part)
-                yield self.how_much(part)
                 yield self.object(part)
             elif part.dep_ == "agent":
                 yield self.agent(part)
@@ -196,18 +205,6 @@ class Asker(Phrasing):
         text = self.parse.words[part.i + 1].lower_ if part.i + 1 < len(self.parse.doc) else ""
         return self.ask("why", "Why", part) if (part.lower_, text) in (("due", "to"), ("because", "of")) else None
 
-    def how_much(self, part: "Token") -> Draft | None:
-        """ "How much did X cost?"."""
-        if part.ent_type_ != "MONEY":
-            return None
-        tokens = nlp.trimmed(self.parse, part)
-        if any(
-            self.parse.words[i].ent_type_ != "MONEY" and self.parse.words[i].pos_ not in ("ADV", "ADP", "SYM")
-            for i in tokens
-        ):
-            return None
-        return self.ask("how much", "How much", part)
-
     def control(self, part: "Token") -> Draft | None:
         """ "What does X require lenders to do?"."""
         if self.clause.verb.lemma_ not in CONTROL_VERBS or part.lemma_ == "be":
@@ -217,10 +214,17 @@ class Asker(Phrasing):
         objects = [c for c in self.clause.complements if c.dep_ in ("dobj", "dative")]
         if mark is None or any(c.dep_ in ("auxpass", "neg") for c in part.lefts) or not (inner or objects):
             return None
+        if not all(self._may_act(c) for c in [*objects, *([inner] if inner is not None else [])]):
+            return None
         kept = [nlp.trimmed(self.parse, c) for c in objects if c.i < part.i]
         kept += [nlp.trimmed(self.parse, inner)] if inner is not None else []
         tokens = [i for i in nlp.trimmed(self.parse, part) if i > mark.i]
         return self.finish("control", "What", [*kept], tokens, tail="to do")
+
+    def _may_act(self, who: "Token") -> bool:
+        """Is this somebody who can be told to do something, not "only reasonable grounds"?"""
+        noun = who.lemma_.lower()
+        return who.pos_ in ("PROPN", "PRON") or noun_kind(noun) in ("person", "org", "place") or may_be_person(noun)
 
     def that(self, part: "Token") -> Draft | None:
         mark = next((c for c in part.lefts if c.dep_ == "mark"), None)
@@ -368,19 +372,6 @@ class Asker(Phrasing):
         if self.clause.verb.lemma_ not in DURATIVE_VERBS:
             return None
         return self.ask("how long", "How long", part, answer=nlp.trimmed(self.parse, inner))
-
-    def count(self, part: "Token") -> Draft | None:
-        """ "How many people did X kill?": answered by the number."""
-        number = next((c for c in part.lefts if c.dep_ == "nummod"), None)
-        if number is None or part.tag_ != "NNS" or part.lemma_ in _TIMES or number.ent_type_ not in ("CARDINAL", ""):
-            return None
-        if any(c.dep_ in ("conj", "relcl", "poss", "det") for c in part.children):
-            return None
-        answer = sorted(t.i for t in number.subtree)
-        noun = [i for i in nlp.trimmed(self.parse, part) if i > answer[-1]]
-        if part.i not in noun:
-            return None
-        return self.finish("count", f"How many {self.writer.write(noun)}", self.kept(part, ()), answer, extra=noun)
 
 
 def _is_calendar(token: "Token") -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from generation.language import clauses, nlp
 from generation.language.clauses import Writer
 from generation.language.entities import Link
-from generation.language.lexicon import noun_kind
+from generation.language.lexicon import VAGUE_NOUNS, noun_kind
 from generation.language.mentions import Mention
 from generation.language.nlp import Parse
 from generation.language.phrasing import Draft, Phrasing
@@ -18,7 +18,8 @@ from generation.language.phrasing import Draft, Phrasing
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
-MAX_DESCRIPTION = 7
+_LOOSE = ("the", "this", "that", "whose", "who", "which", "its", "his", "her", "their", "former", "latter")
+MAX_DESCRIPTION = 9
 """Words of what a name's own sentence says of it."""
 MIN_CONTENT = 3
 """Content words that a question needs beside its question word, so that it can mean one thing only."""
@@ -37,10 +38,21 @@ def drafts(
             yield from (d for d in asker.all_for(wanted, link) if d is not None)
 
 
-def _tells_who(token: "Token") -> bool:
-    """Is this "a physicist ..." set beside a name: what somebody is, in the singular?"""
-    article = any(c.lower_ in ("a", "an") for c in token.lefts)
-    return token.dep_ == "appos" and token.tag_ == "NN" and article and noun_kind(token.lower_) in ("person", "")
+def _tellers(name: "Token") -> "Iterator[Token]":
+    """The nouns that say what a name is: set beside it ("X, a physicist") or said of it ("X was a physicist")."""
+    found = [c for c in name.children if c.dep_ == "appos"]
+    if name.dep_ == "nsubj" and name.head.lemma_ == "be" and name.head.dep_ == "ROOT":
+        found += [c for c in name.head.rights if c.dep_ == "attr"]
+    for noun in found:
+        article = noun.left_edge.lower_ in ("a", "an")
+        bare = noun.dep_ == "appos" and not any(c.dep_ in ("det", "poss") for c in noun.lefts) and _is_persons(noun)
+        if noun.tag_ == "NN" and (article or bare) and noun.lower_ not in VAGUE_NOUNS:
+            yield noun
+
+
+def _is_persons(noun: "Token") -> bool:
+    """ "founder of the Carron ironworks": what somebody is, told by more than the noun."""
+    return noun_kind(noun.lower_) == "person" and any(c.dep_ == "prep" for c in noun.rights)
 
 
 def _called(link: Link) -> list[str]:
@@ -56,11 +68,10 @@ class Referent(Phrasing):
         if word is None or not link.names:
             return
         yield from self._asked(wanted, word)
-        if word == "Who" and wanted.form == "pronoun":
-            for name in link.names:
-                if (described := self._described(name)) is not None:
-                    again = (replace(d, told=name.sentence) for d in self._asked(wanted, described) if d is not None)
-                    yield from again
+        for name in link.names:
+            if (span := self._described(name)) is not None:
+                described = (d for d in self._asked(wanted, "Which " + self.parse.text(*span)) if d is not None)
+                yield from (replace(d, told=name.sentence, described=span) for d in described)
 
     def _asked(self, wanted: Mention, word: str) -> Iterator[Draft | None]:
         yield self._as_subject(wanted, word)
@@ -69,27 +80,42 @@ class Referent(Phrasing):
             if part.dep_ == "dobj" and part.i == wanted.head:
                 yield self._as_object(wanted, word, part)
 
-    def _described(self, name: Mention) -> str | None:
-        """ "Which physicist born in Lemberg" for "Julius Lilienfeld, a physicist born in Lemberg"."""
-        noun = next((c for c in self.parse.words[name.head].children if _tells_who(c)), None)
+    def _described(self, name: Mention) -> tuple[int, int] | None:
+        """ "physicist born in Lemberg" of "Julius Lilienfeld (was / ,) a physicist born in Lemberg": from, to."""
+        noun = next(_tellers(self.parse.words[name.head]), None)
         if noun is None:
             return None
-        tokens = [i for i in nlp.trimmed(self.parse, noun) if self.parse.words[i].lower_ not in ("a", "an")]
+        start = noun.left_edge.i + (noun.left_edge.lower_ in ("a", "an"))
+        tokens = self._until_aside([i for i in nlp.trimmed(self.parse, noun) if i >= start], noun)
         whole = tokens and tokens == list(range(tokens[0], tokens[-1] + 1)) and noun.i in tokens
         if not whole or len(tokens) > MAX_DESCRIPTION or not self._is_whole(tokens):
             return None
-        if clauses.leans(self.parse, tokens):
-            return None
-        loose = any(self.parse.words[i].lower_ in ("the", "this", "that", "whose", "who") for i in tokens)
-        listed = any(c.dep_ == "conj" for c in noun.children)
-        return None if loose or listed else "Which " + self.parse.text(tokens[0], tokens[-1] + 1)
+        founder = noun.left_edge.i == noun.i  # "founder of the Carron ironworks" needs its "the"
+        loose = any(self.parse.words[i].lower_ in _LOOSE[founder:] for i in tokens)
+        return None if loose or clauses.leans(self.parse, tokens) else (tokens[0], tokens[-1] + 1)
+
+    def _until_aside(self, tokens: list[int], noun: "Token") -> list[int]:
+        """The description as far as its first comma, "and a ..." or relative clause, and no longer than is readable."""
+        stops = {c.left_edge.i for c in noun.rights if c.dep_ == "relcl"}
+        stops |= {t.i - 1 for c in noun.conjuncts for t in c.lefts if t.dep_ == "det"}
+        stops |= {i for i in tokens if i > noun.i and self.parse.words[i].text in (",", ";", ":", "-", "–")}
+        cut = [i for i in tokens if i < min(stops, default=tokens[-1] + 1)] if tokens else []
+        parts = sorted(c.i for c in noun.rights if c.dep_ in ("prep", "acl"))
+        while len(cut) > MAX_DESCRIPTION and parts:
+            cut = [i for i in cut if i < parts[-1]]
+            parts.pop()
+        while cut and self.parse.words[cut[-1]].dep_ in ("punct", "cc"):
+            cut.pop()
+        return cut
 
     def _word(self, wanted: Mention, link: Link) -> str | None:
         """ "Who", "What" or "Which" with the noun that the text itself uses."""
         if wanted.form == "pronoun":
             if wanted.gender in ("m", "f"):
                 return "Who"
-            nouns = [n.noun for n in link.entity.names if n.noun] or _called(link)
+            own, called = [n.noun for n in link.entity.names if n.noun], _called(link)
+            other = called and own and noun_kind(called[-1]) != noun_kind(own[-1])  # "The First Wives Club is a film"
+            nouns = called if other else own or called
             return None if wanted.plural else f"Which {nouns[-1]}" if nouns else "What"
         if wanted.kind == "person":
             return "Who"

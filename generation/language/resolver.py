@@ -19,6 +19,11 @@ from generation.language.people import People
 from generation.records import Coreference, Kind, Section, Span
 
 _STATES = frozenset("have contain consist include belong remain lie measure weigh cost mean involve comprise".split())
+_OF_LAWS = frozenset(
+    "require prohibit ban forbid allow permit authorize regulate apply define impose establish create grant give "
+    "provide limit restrict cover protect exempt repeal amend replace extend end abolish set entitle direct guarantee "
+    "outlaw become expire bar bind oblige make take govern mandate".split()
+)
 _THINGS = ("law", "work", "org", "event", "thing")
 
 
@@ -123,6 +128,8 @@ class Discourse(Nominals, People):
         carried = self._carried(mention)
         if carried:
             center = self.owner.get(carried[-1].head)
+        if (law := self._law_before(mention, center)) is not None:
+            return law if law[0].names else None
         if center is None or not self._agrees(mention, center):
             return self._only_thing(mention) if not carried and not self._nearer(mention) else None
         if self._nearer(mention):
@@ -145,6 +152,15 @@ class Discourse(Nominals, People):
         if not mention.main and mention.role != "poss":
             margin *= 0.75
         return center, margin, "pronoun"
+
+    def _law_before(self, mention: Mention, center: Entity | None) -> tuple[Entity, float, str] | None:
+        """ "The commission adopted Regulation 12. It banned ...": what laws do is rather done by the law."""
+        verb = self.parse.words[mention.head].head
+        if mention.plural or not mention.main or verb.lemma_ not in _OF_LAWS or center is None or center.kind == "law":
+            return None
+        before = (m for e in self.entities for m in e.mentions if m.sentence == mention.sentence - 1)
+        laws = [m for m in before if m.role == "object" and m.kind == "law" and not m.plural]
+        return (self.owner[laws[-1].head], 0.8, "law") if laws else None
 
     def _only_thing(self, mention: Mention) -> tuple[Entity, float, str] | None:
         """ "Harry Truman signed the Act. It ...": the one named thing beside a subject that "it" cannot mean."""

@@ -24,7 +24,7 @@ Problem = tuple[str, str]
 
 _CONTENT = ("NOUN", "PROPN", "VERB", "NUM", "ADJ")
 _WH = ("who", "what", "when", "where", "why", "how", "which", "whom", "whose")
-_ASKING = frozenset("do did does many much long person people place year".split())
+_ASKING = frozenset("do did does many much long person people place country year".split())
 _PERSONS = frozenset("he she him her his hers".split())
 MAX_ANSWER_WORDS = 25
 
@@ -107,10 +107,15 @@ class RuleReviewer:
 
 
 def words_come_from_the_sentences(case: Case) -> Iterator[Problem]:
-    """The question brings nothing along that the required sentences do not say."""
+    """The question brings nothing along that the required sentences do not say but the first name of whom they name."""
+    titled = set(case.section.article_title.lower().split())
     asked = [t for t in case.question if t.pos_ in _CONTENT and t.lower_ not in _ASKING and t.lower_ not in _WH]
     foreign = [
-        t.text for t in asked if not {t.lower_, t.lemma_.lower()} & case.words and not _shares_stem(t, case.words)
+        t.text
+        for t in asked
+        if not {t.lower_, t.lemma_.lower()} & case.words
+        and not _shares_stem(t, case.words)
+        and not (t.lower_ in titled and titled & case.words)
     ]
     if foreign:
         yield (

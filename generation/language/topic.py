@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from generation.language.nlp import Parse
 
 _BRACKETS = re.compile(r"\s*\(([^)]*)\)\s*$")
+_LEADING = frozenset("hurricane typhoon cyclone tropical storm uss hms ss lake mount super".split())
 _SHORTEST = 4
 """Letters of a title's part that may stand for the whole."""
 
@@ -25,7 +26,18 @@ def names(title: str) -> tuple[str, ...]:
     """How a text may write the title: without its brackets, and by what stands before or after a colon."""
     bare = _BRACKETS.sub("", title).strip()
     parts = [bare, *(p.strip() for p in bare.split(": "))] if ": " in bare else [bare]
-    return tuple(dict.fromkeys(p for p in parts if len(p) >= _SHORTEST))
+    return tuple(dict.fromkeys(p for p in (*parts, *short_forms(title)) if len(p) >= _SHORTEST or p.isupper()))
+
+
+@lru_cache(maxsize=256)
+def short_forms(title: str) -> tuple[str, ...]:
+    """What a text calls its topic for short: "SVB" of "Silicon Valley Bank", "Hilary" of "Hurricane Hilary"."""
+    words = _BRACKETS.sub("", title).strip().split()
+    capital = [w for w in words if w[:1].isupper()]
+    found = ["".join(w[0] for w in capital)] if len(capital) >= 3 and words[-1][:1].isupper() else []
+    if 2 <= len(words) <= 3 and all(w.lower() in _LEADING for w in words[:-1]):
+        found.append(words[-1])
+    return tuple(found)
 
 
 @lru_cache(maxsize=256)
@@ -41,6 +53,23 @@ def gender(title: str) -> str:
     words = _BRACKETS.sub("", title).lower().split()
     plain = 2 <= len(words) <= 4 and not noun_kind(words[-1]) and not {"of", "the", "and", "in"} & set(words)
     return first_names().get(words[0], "") if plain else ""
+
+
+def full_name(title: str, words: tuple[str, ...]) -> str:
+    """The name in the title of which `words` are a short form ("Swift" for "Taylor Swift", "SVB"), else ""."""
+    bare = _BRACKETS.sub("", title).strip()
+    if " ".join(words) in (s.lower() for s in short_forms(title)):
+        return bare
+    known = tuple(bare.lower().split())
+    return bare if is_person_like(title) and len(known) > len(words) and known[-len(words) :] == words else ""
+
+
+def is_person_like(title: str) -> bool:
+    """May the title be a person's full name: a known first name, or two or three plain capitalised words?"""
+    bare = _BRACKETS.sub("", title).strip()
+    words = bare.split()
+    plain = 2 <= len(words) <= 3 and all(w.isalpha() and w.istitle() and not noun_kind(w.lower()) for w in words)
+    return bool(gender(title)) or plain
 
 
 def key(text: str) -> str:
