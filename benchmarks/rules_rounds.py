@@ -113,8 +113,8 @@ def page() -> Iterator[str]:
     candidates, verdicts = rules.read_rows(candidates_of(read[-1])), rules.read_rows(verdicts_of(read[-1]))
     judged = {v["id"] for v in verdicts}
     yield f"Twenty good pairs and twenty bad ones of round {read[-1]}. Good means that all readers signed the pair, bad"
-    yield "that one refused it. Words are those of our own articles, of Wikipedia (FreshWiki, QED and HotpotQA,"
-    yield "CC BY-SA) or of Quoref (CC BY 4.0); numbers are indices of the required sentences."
+    yield "that one refused it. Words are those of our own articles, of Wikipedia (FreshWiki, QED, HotpotQA, GAP and"
+    yield "WikiText, CC BY-SA) or of Quoref (CC BY 4.0); numbers are indices of the required sentences."
     yield from rules.examples([c for c in candidates if c["id"] in judged], verdicts)
 
 
