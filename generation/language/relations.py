@@ -136,8 +136,9 @@ class Related(Phrasing):
             noun = head
         else:
             near = [c for c in head.lefts if c.pos_ == "NOUN" and c.dep_ in ("compound", "nmod", "appos")]
-            name, noun = head, near[-1] if head.pos_ == "PROPN" and near else None
-        if name is not None and noun is not None:
+            name = head if head.pos_ == "PROPN" and near else None
+            noun = near[-1] if near else head
+        if name is not None:
             yield self._called(owner, noun, name)
 
     def _called(self, owner: Mention, noun: "Token", name: "Token") -> Draft | None:
