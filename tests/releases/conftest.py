@@ -7,6 +7,7 @@ import datasets
 import pytest
 
 from generation import release
+from generation.releases import plots
 from generation.releases.assemble import assemble
 from tests.dataset_files import DRAFTS
 from tests.hub import Hub
@@ -31,6 +32,12 @@ def first(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("releases") / "1.0.0"
     release.make(data, "1.0.0", out)
     return out
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing them is two thirds of making a release; test_card and test_contents have them."""
+    monkeypatch.setattr(plots, "draw", lambda counted, folder: [])
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from generation.errors import GateError, UsageError
 from generation.releases import gates, licences
 from tests.release_rows import Tables, move_first, proposal, rows_of, with_row
 
+pytestmark = pytest.mark.usefixtures("without_pictures")
+
 
 def repeat_elsewhere(tables: Tables) -> None:
     """The passage of a row stands in the articles of another split, too, with two words changed."""

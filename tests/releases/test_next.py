@@ -12,6 +12,8 @@ from generation.releases import changes, files, gates
 from generation.releases.changes import Version
 from tests.release_rows import move_first, other_question, proposal, rows_of, with_row
 
+pytestmark = pytest.mark.usefixtures("without_pictures")
+
 
 def test_the_next_release_says_what_was_added_changed_and_withdrawn_and_keeps_the_old_one(
     data: Path, first: Path, tmp_path: Path

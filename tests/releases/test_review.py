@@ -18,6 +18,8 @@ from generation.review.store import Pair, Store
 from tests.dataset_files import ROOT
 from tests.review_files import judge, judge_all, pair_rows, write_rows
 
+pytestmark = pytest.mark.usefixtures("without_pictures")
+
 Rows = dict[str, dict[str, Any]]
 Says = Callable[[Pair], Any]
 

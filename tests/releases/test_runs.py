@@ -13,6 +13,8 @@ from generation.errors import GateError, UsageError
 from generation.releases import files, runs
 from tests.dataset_files import ROOT
 
+pytestmark = pytest.mark.usefixtures("without_pictures")
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
