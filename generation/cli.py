@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from generation.proving.setup import Proving
 
 app = typer.Typer(
-    help="CRaQAn: make, check and read question-answer pairs that need coreference resolution.",
+    help="""CRaQAn: make, check and read question-answer pairs that need coreference resolution.
+
+    Begin with craqan generate ARTICLE.md --out runs/first and craqan show runs/first/accepted.jsonl; no key is needed.
+    """,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -76,9 +79,16 @@ def generate(
         Path | None, typer.Option(help="Folder for the run's files.", show_default="runs/NAME, after the first input")
     ] = None,
     resume: Annotated[Resume, typer.Option(help="Go on with the run in that folder?")] = "if-possible",
-    model: Annotated[str, typer.Option(help="Who plays all roles.", show_default="the embedded default: rules")] = "",
-    base_url: Annotated[str, typer.Option(help="An OpenAI-compatible server.", show_default="OpenAI")] = "",
-    prompts: Annotated[Path | None, typer.Option(help="A prompt set of your own.", show_default="prompts/")] = None,
+    model: Annotated[
+        str, typer.Option(help="The model for all roles, such as gpt-4o.", show_default="the embedded default: rules")
+    ] = "",
+    base_url: Annotated[
+        str, typer.Option(help="Its server: any OpenAI-compatible address that ends in /v1.", show_default="OpenAI")
+    ] = "",
+    prompts: Annotated[
+        Path | None,
+        typer.Option(help="A folder of your own prompts: generator.md, reviewers/, ...", show_default="prompts/"),
+    ] = None,
     panel: Annotated[PanelKind, typer.Option(help="Ask each reviewer by itself, or all in one call.")] = "separate",
     checks: Annotated[CheckLevel, typer.Option(help="Checks decided by code, before any reviewer.")] = "all",
     sections: Annotated[str, typer.Option(help="all, or N: the summary and N-1 random others an article.")] = "all",
@@ -88,7 +98,8 @@ def generate(
         bool, typer.Option("--keep-duplicates", help="Work on repeated sections and keep repeated questions too.")
     ] = False,
     against: Annotated[
-        list[Path] | None, typer.Option(help="Earlier pairs whose questions must not be repeated.", show_default="none")
+        list[Path] | None,
+        typer.Option(help="Files of earlier pairs (JSONL), whose questions are not asked again.", show_default="none"),
     ] = None,
     segmenter: Annotated[str, typer.Option(help="nupunkt, spacy, or model (asks the model).")] = "nupunkt",
     seed: Annotated[int, typer.Option(help="Seed for the choice of sections.")] = 0,
