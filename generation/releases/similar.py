@@ -6,6 +6,7 @@ datasketch's MinHashLSH finds the candidates.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from generation.errors import UsageError
@@ -31,8 +32,7 @@ class Pair(NamedTuple):
 def near(texts: Mapping[str, str], threshold: float, known: Mapping[str, str] | None = None) -> Iterator[Pair]:
     """Pairs of `texts` that overlap by `threshold` or more; with `known`, only one of `texts` with one of `known`."""
     MinHash, MinHashLSH = _datasketch()  # noqa: N806 (classes)
-    # A lower threshold in the index, so that hardly any pair is missed for bad luck; the exact overlap follows.
-    index = MinHashLSH(threshold=threshold * 0.6, num_perm=_HASHES)
+    index = MinHashLSH(num_perm=_HASHES, params=_bands(threshold))
     runs: dict[str, frozenset[str]] = {}
     for name, text in (known or {}).items():
         runs[name] = _runs(text)
@@ -47,6 +47,17 @@ def near(texts: Mapping[str, str], threshold: float, known: Mapping[str, str] | 
         if known is None:
             runs[name] = mine
             index.insert(name, hashed)
+
+
+@cache
+def _bands(threshold: float) -> tuple[int, int]:
+    """How many bands of how many hashes find the candidates; to work it out takes a quarter of a second.
+
+    For a lower threshold, so that hardly any pair is missed for bad luck.
+    """
+    _, MinHashLSH = _datasketch()  # noqa: N806 (a class)
+    index = MinHashLSH(threshold=threshold * 0.6, num_perm=_HASHES)
+    return index.b, index.r
 
 
 def passages_alike(rows: Sequence[Mapping[str, Any]]) -> list[Pair]:
