@@ -264,3 +264,9 @@ def test_the_spaces_requirements_are_a_part_of_the_projects_without_gradio():
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     wanted = {line for line in lines if not line.startswith("#")}
     assert wanted and wanted <= known and not any(line.startswith("gradio") for line in wanted)
+
+
+def test_the_page_keeps_its_width_and_lets_parts_of_it_stick_to_the_window():
+    rules = (ROOT / "space" / "style.css").read_text(encoding="utf-8").partition(".gradio-container {")[2][:300]
+    assert "width: 100%" in rules  # else it is as wide as what stands in it, and jumps
+    assert "overflow: clip" in rules  # gradio's "hidden" would keep the review's messages at the page's end

@@ -96,6 +96,7 @@ def test_a_ballot_that_says_too_little_is_told_and_keeps_what_was_typed(shared_d
     page = sign_in(open_page, shared_desk, "hasty")
     press(page, "Enter")
     expect(page.get_by_role("alert")).to_contain_text("Accept (key a) or reject (key r)")
+    expect(page.get_by_role("alert")).to_be_in_viewport(ratio=1)
     press(page, "n")
     page.keyboard.type("Half a thought")
     press(page, "Escape r Enter")
