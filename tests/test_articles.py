@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from generation.articles.article import make_article, slug
@@ -70,6 +70,9 @@ def test_offsets_hold_in_every_format(kind: str, data: st.DataObject) -> None:
 
 
 @given(odd_text)
+@example(", . .")
+@example("A(,. ]a.")
+@example("[1,. 1].1")
 @settings(max_examples=300, deadline=None)
 def test_tidying_twice_changes_nothing(text: str) -> None:
     assert tidy(tidy(text)) == tidy(text)

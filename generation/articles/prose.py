@@ -71,7 +71,13 @@ def tidy(text: str) -> str:
     were run together ("the end.Russia") are parted. Markers are told from the text by their form; a number after "at"
     or "para." is a pinpoint of a legal citation and stays.
     """
-    text = " ".join(clean_characters(text).split())
+    before, text = "", " ".join(clean_characters(text).split())
+    while text != before:  # what goes may leave what has to go as well: ", . ."
+        before, text = text, _tidied(text)
+    return text
+
+
+def _tidied(text: str) -> str:
     if "[" in text:
         text = _LETTER_MARKER.sub("", _MARKER.sub(_without_marker, text))
     text = _OPEN_BRACKET.sub("(", _EMPTY_BRACKETS.sub("", text))
