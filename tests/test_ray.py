@@ -182,8 +182,8 @@ def test_the_target_and_the_budget_stop_all_workers(ray, corpus, local, tmp_path
         assert done.returncode == 0 and "spent" in done.stderr, done.stderr
         # a batch is counted when it is back: what the sections under way cost may come on top
         assert 60 <= len(server.requests) < local[1]
-        craqan(*arguments(corpus, tmp_path / "run", server.url, *RAY, "--accept", "5"))
-    assert len(lines(tmp_path / "run" / "accepted.jsonl")) == 5
+        craqan(*arguments(corpus, tmp_path / "target", server.url, *RAY, "--accept", "5"))
+    assert len(lines(tmp_path / "target" / "accepted.jsonl")) == 5
 
 
 @pytest.mark.ray
