@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = tuple("segmenters gap qed rules checks audit metrics r4c chroma evaluation dataset engine space".split())
+NAMES = tuple("segmenters gap qed rules checks audit metrics r4c chroma chunks evaluation dataset engine space".split())
 NEEDS_SHARED = ("segmenters", "gap", "qed", "rules", "r4c", "chroma", "evaluation")  # texts that are not ours to ship
 SHARED = Path(__file__).parents[2] / "shared"
 
