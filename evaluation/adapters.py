@@ -30,6 +30,8 @@ def load(source: str | Path, *, format: str = "", split: str = "") -> ExampleSet
     if path.is_dir():
         return _from_folder(path, split)
     if not path.exists():
+        if path.suffix in SUFFIXES:
+            raise UsageError(f"There is no {source}; give a folder, a file, or ORG/NAME of a dataset on the Hub.")
         return _from_hub(str(source), split)
     if split:
         raise UsageError(f"{path} is one file and has no splits; leave the split out.")
@@ -43,7 +45,11 @@ def load(source: str | Path, *, format: str = "", split: str = "") -> ExampleSet
         what = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise ExampleError(f"{path} is not in the format {format}: {what}.") from error
     if not found.examples:
-        raise ExampleError(f"{path} holds no question; give a file with at least one.")
+        lacking = " with an answer that cites passages" if format == "expertqa" else ""
+        raise ExampleError(f"{path} holds no question{lacking}; give a file with at least one.")
+    for example in found.examples:
+        if not all(isinstance(text, str) for text in (example.question, *example.answers)):
+            raise ExampleError(f"{path}: the question and the answers of {example.id} must be texts.")
     return _each_once(found)
 
 
@@ -166,3 +172,5 @@ COLUMNS = {
     "craqan": ("question", "answer"),
 }
 """Columns by which a file's format is known; SQuAD's family is known by "paragraphs"."""
+SUFFIXES = (".json", ".jsonl", ".jsonlines", ".parquet", ".csv", ".tsv", ".md", ".txt")
+"""What ends so is meant as a file of this machine: a mistyped one is not looked for on the Hub."""

@@ -110,10 +110,10 @@ def hotpot_f1(prediction: str | None, reference: str) -> MatchScore:
     return MatchScore(float(ours == theirs), *_overlap(ours.split(), theirs.split(), 0.0))
 
 
-def quac_references(references: Iterable[str]) -> list[str]:
+def quac_references(references: str | Sequence[str]) -> list[str]:
     """The references that count: only CANNOTANSWER where at least half say so, else those that do not."""
     spans, cannot = [], 0
-    for reference in references:
+    for reference in _several(references):
         if reference == CANNOT_ANSWER:
             cannot += 1
         else:
@@ -121,7 +121,7 @@ def quac_references(references: Iterable[str]) -> list[str]:
     return [CANNOT_ANSWER] if cannot >= len(spans) else spans
 
 
-def quac_f1(prediction: str | None, references: Sequence[str]) -> float:
+def quac_f1(prediction: str | None, references: str | Sequence[str]) -> float:
     """QuAC's F1: the best against the references but one, averaged over the one left out.
 
     `references` are the annotators' spans, CANNOTANSWER among them. Two empty texts score 0.
@@ -136,7 +136,7 @@ def quac_f1(prediction: str | None, references: Sequence[str]) -> float:
     return _mean([max(scores[:i] + scores[i + 1 :]) for i in range(len(scores))])
 
 
-def human_f1(references: Sequence[str]) -> float:
+def human_f1(references: str | Sequence[str]) -> float:
     """How well the references agree: the best F1 of each against the others, averaged; 1 where only one counts."""
     kept = [_tokens(reference) for reference in quac_references(references)]
     if len(kept) == 1:
@@ -158,7 +158,7 @@ def heq(
     kept, unfiltered, human, equal, dialog_equal = [], [], [], [], []
     for dialog in dialogs:
         whole = True
-        for prediction, references in dialog:
+        for prediction, references in _turns(dialog):
             people = human_f1(references)
             ours = quac_f1(prediction, references)
             unfiltered.append(ours)
@@ -173,7 +173,7 @@ def heq(
     return Heq(*map(_mean, (equal, dialog_equal, kept, unfiltered, human)))
 
 
-def quoref(prediction: str | Sequence[str] | None, references: Sequence[str]) -> SpansScore:
+def quoref(prediction: str | Sequence[str] | None, references: str | Sequence[str]) -> SpansScore:
     """Quoref's multi-span score: the spans are paired one to one for the best sum of F1s of their word sets.
 
     `references` are the spans of one answer, all of them wanted. A span that holds numbers scores only against one that
@@ -183,8 +183,9 @@ def quoref(prediction: str | Sequence[str] | None, references: Sequence[str]) ->
     if prediction is None:
         return SpansScore(0.0, 0.0)
     ours = [_drop_normalize(span) for span in _several(prediction)]
-    theirs = [_drop_normalize(span) for span in references]
-    if not references or not references[0].strip():
+    wanted_spans = _several(references)
+    theirs = [_drop_normalize(span) for span in wanted_spans]
+    if not wanted_spans or not wanted_spans[0].strip():
         return SpansScore(0.0, 0.0)
     matches = len(ours) == len(theirs) and set(ours) == set(theirs)
     bags = [frozenset(span.split()) for span in ours]
@@ -205,7 +206,7 @@ def qasper_f1(prediction: str | None, references: str | Sequence[str]) -> float:
 def _tokens(text: str) -> list[str]:
     try:
         plain = text.lower().translate(_NO_PUNCTUATION)
-    except AttributeError:
+    except (AttributeError, TypeError):  # bytes have both methods, but take no such table
         raise _no_text(text) from None
     if plain.isascii() and plain.isprintable():  # without punctuation words end at spaces alone: the same, but faster
         return [word for word in plain.split() if word not in _ARTICLE_WORDS]
@@ -216,6 +217,16 @@ def _several(texts: str | Sequence[str]) -> Sequence[str]:
     if not isinstance(texts, str | list | tuple):
         raise UsageError(f"A text or a list of texts is wanted as answers, not {texts!r:.80}.")
     return (texts,) if isinstance(texts, str) else texts
+
+
+def _turns(dialog: Sequence[Turn | tuple[str | None, Sequence[str]]]) -> Iterable[tuple[str | None, Sequence[str]]]:
+    """The turns of a dialog. UsageError for anything else, letters of a text and names of an object among it."""
+    if not isinstance(dialog, list | tuple):
+        raise UsageError(f"A dialog is a list of turns (prediction, references), not {dialog!r:.80}.")
+    for turn in dialog:
+        if not isinstance(turn, list | tuple) or len(turn) != 2:
+            raise UsageError(f"A turn is a pair (prediction, references), not {turn!r:.80}.")
+        yield turn[0], turn[1]
 
 
 def _no_text(given: object) -> UsageError:

@@ -5,6 +5,7 @@ that it depends on; another setting is another file, and the same setting is nev
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,7 +57,7 @@ class Shelf:
         if path is None or not path.exists():
             return {}
         rows = {}
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        lines = _lines(path.read_text(encoding="utf-8"))
         for number, line in enumerate(lines, 1):
             try:
                 row = json.loads(line)
@@ -77,6 +78,11 @@ class Shelf:
 
     def _path(self, key: str) -> Path | None:
         return None if self.folder is None else self.folder / f"{key}.jsonl"
+
+
+def _lines(text: str) -> list[str]:
+    """The lines with their ends. A new line alone ends one: a row may hold the separators that splitlines cuts at."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def _drop_torn_line(path: Path) -> None:

@@ -45,13 +45,12 @@ def score(derivation: Derivation, references: Sequence[Derivation], scorer: Scor
     An empty derivation, or one that shares nothing with any reference, scores 0. Raises UsageError if there is no
     reference or no such scorer, or if a step is not three texts.
     """
-    if scorer not in SCORERS:
+    if not isinstance(scorer, str) or scorer not in SCORERS:
         raise UsageError(f"There is no scorer {scorer!r}: take one of {', '.join(SCORERS)}.")
     if not references:
         raise UsageError("A derivation needs at least one reference to be scored against.")
-    for step in (step for steps in (derivation, *references) for step in steps):
-        if len(step) != 3 or not all(isinstance(part, str) for part in step):
-            raise UsageError(f"A step is three texts, (head, relation, tail), not {step!r:.80}.")
+    for steps in (derivation, *references):
+        _check_steps(steps)
     parts = SCORERS[scorer]
     best, length = 0.0, 0
     for reference in references:
@@ -62,6 +61,14 @@ def score(derivation: Derivation, references: Sequence[Derivation], scorer: Scor
         return _NOTHING
     precision, recall = best / len(derivation), best / length
     return Score(precision, recall, 2 * precision * recall / (precision + recall))
+
+
+def _check_steps(derivation: Derivation) -> None:
+    if not isinstance(derivation, list | tuple):
+        raise UsageError(f"A derivation is a list of steps (head, relation, tail), not {derivation!r:.80}.")
+    for step in derivation:
+        if not isinstance(step, list | tuple) or len(step) != 3 or not all(isinstance(part, str) for part in step):
+            raise UsageError(f"A step is three texts, (head, relation, tail), not {step!r:.80}.")
 
 
 def similarity(a: str, b: str) -> float:

@@ -1,9 +1,13 @@
 """Rows with our columns -> the common form, on whole articles where these are given, else on their passages."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evaluation.examples import Document, Example, ExampleError, ExampleSet, Link, Place, Span, digest_of, split
+
+if TYPE_CHECKING:
+    from evaluation.derivations import Triple
+    from generation.records import Coreference
 
 Row = Mapping[str, Any]
 
@@ -24,10 +28,13 @@ def craqan_set(rows: Iterable[Row], name: str, articles: Iterable[Row] = ()) -> 
         except RowError as error:
             raise ExampleError(f"{name}, row {number}: {error}") from error
         required = sorted(set(candidate.required_sentence_indices))
-        if not required or not 0 <= required[0] <= required[-1] < len(sentences):
+        if not required:
+            raise ExampleError(f"{name}, row {number} names no required sentence; give their indices, from 0.")
+        if not 0 <= required[0] <= required[-1] < len(sentences):
             raise ExampleError(
                 f"{name}, row {number}: required sentences {required} lie outside the {len(sentences)} of the passage."
             )
+        _check_links(candidate.coreferences, sentences, f"{name}, row {number}")
         context, spans = _passage(row, sentences, homes, documents, number)
         place = [Place(context.document, *span) for span in spans]
         links = tuple(
@@ -36,7 +43,7 @@ def craqan_set(rows: Iterable[Row], name: str, articles: Iterable[Row] = ()) -> 
             for c in candidate.coreferences
         )  # fmt: skip
         kinds = {link.kind for link in links}
-        steps = tuple((s["head"], s["relation"], s["tail"]) for s in row.get("derivation") or ())
+        steps = _steps(row.get("derivation") or (), f"{name}, row {number}")
         examples.append(
             Example(
                 id=str(row.get("id") or number),
@@ -55,6 +62,24 @@ def craqan_set(rows: Iterable[Row], name: str, articles: Iterable[Row] = ()) -> 
     if not any(e.links for e in examples):
         lacks.append("labelled coreferences")
     return ExampleSet(name, "craqan", documents, tuple(examples), tuple(lacks))
+
+
+def _check_links(links: "Iterable[Coreference]", sentences: Sequence[str], where: str) -> None:
+    """ExampleError where a mention or an antecedent does not stand where its offsets say."""
+    for span in (span for link in links for span in (link.mention, link.antecedent)):
+        inside = 0 <= span.sentence_index < len(sentences) and span.start >= 0
+        if not inside or sentences[span.sentence_index][span.start : span.end] != span.text:
+            raise ExampleError(
+                f'{where}: "{span.text[:80]}" does not stand in sentence {span.sentence_index} where a coreference'
+                f" says; the sentences run from 0 to {len(sentences) - 1}."
+            )
+
+
+def _steps(given: Any, where: str) -> "tuple[Triple, ...]":
+    try:
+        return tuple((step["head"], step["relation"], step["tail"]) for step in given)
+    except (KeyError, TypeError) as error:
+        raise ExampleError(f'{where}: "derivation" must be a list of objects with head, relation and tail.') from error
 
 
 def _given_sentences(rows: Iterable[Row]) -> dict[str, tuple[Span, ...]]:

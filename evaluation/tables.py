@@ -128,7 +128,8 @@ def differences(results: "Results", shown: "Sequence[Compared]") -> str:
             d.measure,
             d.a,
             d.b,
-            f"{100 * d.found.difference:+.1f} [{100 * d.found.low:+.1f}, {100 * d.found.high:+.1f}]",
+            f"{100 * d.found.difference:+.1f}"
+            + (f" [{100 * d.found.low:+.1f}, {100 * d.found.high:+.1f}]" if d.found.groups > 1 else ""),
             f"**{p_value(d.p_holm)}**" if d.p_holm < ALPHA else p_value(d.p_holm),
         )
         for d in shown
@@ -154,6 +155,8 @@ def _percent(value: float | None) -> str:
 def _ranged(found: Interval | None) -> str:
     if found is None:
         return "-"
+    if found.groups < 2:  # nothing to resample: an interval would pretend to know
+        return f"{100 * found.mean:.1f}"
     return f"{100 * found.mean:.1f} [{100 * found.low:.0f}, {100 * found.high:.0f}]"
 
 

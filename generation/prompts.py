@@ -176,7 +176,9 @@ def load(name: str, folder: Path | None = None) -> Prompt:
 
 
 def load_or_ours(name: str, folder: Path | None = None) -> Prompt:
-    """Read the prompt `name` from `folder`, or ours where it has none."""
+    """Read the prompt `name` from `folder`, or ours where it has none. NoPromptsError if that is no folder."""
+    if folder is not None and not folder.is_dir():
+        raise NoPromptsError(f"The prompt set {folder} is not a folder: give one that holds {name}.md, or none.")
     return load(name, folder if folder and (folder / f"{name}.md").exists() else None)
 
 

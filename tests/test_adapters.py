@@ -101,7 +101,7 @@ def test_the_digest_changes_with_an_answer(tmp_path):
     [
         ({k: v for k, v in ROW.items() if k != "answer"}, "no known format"),
         (ROW | {"required_sentence_indices": [0, 9]}, "row 1.*outside the 3"),
-        (ROW | {"required_sentence_indices": []}, "row 1.*outside"),
+        (ROW | {"required_sentence_indices": []}, "row 1 names no required sentence"),
         (ROW | {"required_sentence_indices": "0,2"}, "row 1.*required_sentence_indices"),
         (ROW | {"sentences": 7}, "row 1.*sentences"),
     ],
@@ -151,3 +151,43 @@ def test_a_row_whose_article_is_missing_is_named(tmp_path):
         path.write_text("".join(path.read_text("utf-8").splitlines(keepends=True)[1:]), encoding="utf-8")
     with pytest.raises(ExampleError, match="which no article holds"):
         load(tmp_path / "data")
+
+
+def refusal(tmp_path, **columns):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({**ROW, **columns}) + "\n", encoding="utf-8")
+    with pytest.raises(ExampleError) as error:
+        load(path)
+    return str(error.value)
+
+
+def test_a_coreference_that_points_at_nothing_names_its_row(tmp_path):
+    act = {"sentence_index": 0, "text": "The Harbor Act"}
+    for wrong in ({"sentence_index": 9, "text": "It"}, {"sentence_index": 2, "text": "It", "start": 5, "end": 900}):
+        told = refusal(tmp_path, coreferences=[{"mention": wrong, "antecedent": act}])
+        assert "row 1" in told and f"sentence {wrong['sentence_index']}" in told
+
+
+def test_rows_without_required_sentences_or_with_another_derivation_are_named(tmp_path):
+    assert "names no required sentence" in refusal(tmp_path, required_sentence_indices=[])
+    for steps in ([{"head": "a"}], "abc"):
+        assert 'row 1: "derivation"' in refusal(tmp_path, derivation=steps)
+
+
+def test_a_question_that_is_no_text_is_named(tmp_path):
+    asked = {"id": "q7", "question": None, "answers": [{"text": "b", "answer_start": 2}]}
+    path = tmp_path / "squad.json"
+    path.write_text(json.dumps({"data": [{"paragraphs": [{"context": "A b c.", "qas": [asked]}]}]}), encoding="utf-8")
+    with pytest.raises(ExampleError, match="q7 must be texts"):
+        load(path)
+
+
+def test_a_mistyped_file_is_not_looked_for_on_the_hub(monkeypatch):
+    import datasets
+
+    def asked(*args, **options):
+        raise AssertionError("the network was asked")
+
+    monkeypatch.setattr(datasets, "load_dataset", asked)
+    with pytest.raises(UsageError, match="There is no data/nosuch.jsonl"):
+        load("data/nosuch.jsonl")

@@ -263,3 +263,32 @@ def test_the_order_of_references_does_not_matter(references):
     assert answers.token_f1("the a1 b", references) == answers.token_f1("the a1 b", shuffled)
     assert answers.quac_f1("the a1 b", references) == pytest.approx(answers.quac_f1("the a1 b", shuffled))
     assert answers.human_f1(references) == pytest.approx(answers.human_f1(shuffled))
+
+
+@pytest.mark.parametrize("given", [None, 5, float("nan"), {"a": 1}, {"a"}, b"cat", [None], [b"cat"]])
+@pytest.mark.parametrize(
+    "score",
+    [
+        lambda given: answers.quac_f1("cat", given),
+        lambda given: answers.human_f1(given),
+        lambda given: answers.quoref("cat", given),
+        lambda given: answers.token_f1("cat", given),
+        lambda given: answers.hotpot_f1(b"cat", "cat"),
+    ],
+)
+def test_references_that_are_no_texts_are_one_clear_sentence(score, given):
+    with pytest.raises(UsageError):
+        score(given)
+
+
+def test_one_reference_may_be_given_as_a_text_and_is_never_read_letter_by_letter():
+    assert answers.quac_f1("the cat", "cat") == answers.human_f1("cat") == 1
+    assert answers.quoref("cat", "cat") == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "dialogs", [["ab"], [{"a": 1}], [["ab"]], [[{"prediction": "a", "references": ["a"]}]], [[("a",)]]]
+)
+def test_heq_refuses_what_is_no_list_of_turns(dialogs):
+    with pytest.raises(UsageError, match="is a (list of turns|pair)"):
+        answers.heq(dialogs)

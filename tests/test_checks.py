@@ -300,3 +300,19 @@ def test_no_text_makes_a_check_slow(piece):
     checks.run(candidate_of(answer=text), PASSAGE)
     checks.run(candidate_of(question=text[:990] + "?", answer=text), PASSAGE)
     assert time.process_time() - started < 5
+
+
+def test_the_kind_of_thing_asked_for_makes_no_sentence_certain_to_be_missing():
+    passage = (
+        "Sodium chloride melts at 801 °C.",
+        "At room temperature the salt dissolves in water.",
+        "Above 1,413 °C it boils.",
+    )
+    pair = candidate_of("Above what temperature does sodium chloride boil?", "1,413 °C", (0, 2), ())
+    assert not [p for p in checks.run(pair, passage) if p.certainty == "certain"]
+
+
+def test_a_capital_inside_a_word_begins_no_name():
+    passage = ("Sodium chloride melts at 801 °C.", "The salt dissolves in water, 36 g in every 100 mL.")
+    pair = candidate_of("How much sodium chloride dissolves in 100 mL of water?", "36 g", (0, 1), ())
+    assert not [p for p in checks.run(pair, passage) if p.check == "names_supported"]

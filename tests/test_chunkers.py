@@ -192,3 +192,16 @@ def test_a_library_whose_offsets_count_bytes_is_refused():
 def test_what_is_no_chunker_is_refused(given):
     with pytest.raises(UsageError):
         chunkers.make(given)
+
+
+@pytest.mark.parametrize("returned", [None, 5, "a text"])
+def test_a_function_that_returns_no_pairs_is_one_clear_sentence(returned):
+    with pytest.raises(ChunkError, match="pairs .start, end. are wanted"):
+        chunkers.make(lambda text: returned)(Document("d", "", "Ann ran.", (), ()))
+
+
+@pytest.mark.parametrize("name", ["coref:40@cl100k", "sections:40@cl100k"])
+def test_white_space_that_is_a_token_makes_no_chunk(name):
+    text = "word " * 600  # the last token is a space, and 600 tokens fill 15 chunks
+    pieces = chunkers.make(name)(Document("d", "", text, (), split(text)))
+    assert " ".join(c.text for c in pieces).split() == text.split()

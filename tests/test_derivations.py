@@ -270,3 +270,24 @@ def test_a_step_that_is_not_three_texts_is_told(step):
         derivations.score([step], [[("a", "b", "c")]])
     with pytest.raises(UsageError, match="three texts"):
         derivations.score([("a", "b", "c")], [[step]])
+
+
+@pytest.mark.parametrize(
+    ("derivation", "references"),
+    [
+        (None, [[FERRY]]),
+        ("abc", [[FERRY]]),
+        (["abc"], [[FERRY]]),
+        ([FERRY], [("abc",)]),
+        ([FERRY], [None]),
+        ([5], [[FERRY]]),
+    ],
+)
+def test_a_derivation_that_is_no_list_of_steps_is_one_clear_sentence(derivation, references):
+    with pytest.raises(UsageError, match="A (step|derivation) is"):
+        derivations.score(derivation, references)
+
+
+def test_a_scorer_that_is_no_name_is_refused():
+    with pytest.raises(UsageError, match="There is no scorer"):
+        derivations.score([FERRY], [[FERRY]], ["full"])

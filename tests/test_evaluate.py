@@ -346,3 +346,18 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path):
 def test_neighbours_sets_are_evaluated(file):
     results = evaluation.evaluate(SHARED / "data" / file, ["sentences:3"], ["bm25"], options=Options(limit=20))
     assert 0.3 < results.mean(results.retrieval[0], "recall@20") <= 1
+
+
+def test_rows_with_other_line_separators_are_read_again(tmp_path):
+    shelf = Shelf(tmp_path)
+    rows = [{"id": "a\u2028b\x85c"}, {"id": "d", "answer": "\u2029\x0b\x1c"}]
+    shelf.add("key", rows)
+    assert list(shelf.read("key").values()) == rows
+
+
+def test_one_passage_alone_has_no_interval(tmp_path):
+    row = {"sentences": ["The Harbor Act passed.", "It funds two piers."], "question": "How many?", "answer": "two"}
+    path = tmp_path / "one.jsonl"
+    path.write_text(json.dumps({**row, "required_sentence_indices": [0, 1]}) + "\n", encoding="utf-8")
+    told = evaluation.evaluate(path, chunkers=["sentences:1", "sentences:2"]).markdown()
+    assert "| 100.0 |" in told and "[" not in told

@@ -3,6 +3,7 @@
 import pytest
 
 from evaluation import answers, evidence, official
+from generation.errors import UsageError
 from tests.test_answers import agree, golden
 
 
@@ -66,3 +67,19 @@ def test_text_evidence_only_leaves_tables_and_figures_out():
     made = {"q": {"answer": "x", "evidence": ["p1"]}}
     assert official.qasper({"p": {"qas": [question]}}, made)["Evidence F1"] == pytest.approx(2 / 3)
     assert official.qasper({"p": {"qas": [question]}}, made, text_evidence_only=True)["Evidence F1"] == 1.0
+
+
+@pytest.mark.parametrize("facts", ["ab", 3, {"The Act": [0]}, [[["The Act"], 0]], b"ab"])
+def test_facts_that_are_no_collection_of_facts_are_one_clear_sentence(facts):
+    with pytest.raises(UsageError, match="Supporting facts are a list"):
+        evidence.supporting_facts([0], facts)
+
+
+@pytest.mark.parametrize(("predicted", "references"), [("a", [["a"]]), (["a"], ["a"]), (["a"], None), (["a"], "a")])
+def test_qasper_refuses_texts_where_lists_of_paragraphs_are_wanted(predicted, references):
+    with pytest.raises(UsageError, match="Evidence is a list of paragraphs"):
+        evidence.qasper_f1(predicted, references)
+
+
+def test_qasper_gives_nothing_for_evidence_that_was_not_predicted():
+    assert evidence.qasper_f1(None, [["a"]]) == 0

@@ -352,3 +352,8 @@ def test_the_schemas_are_what_strict_modes_take(schema):
 def test_the_reason_comes_before_the_verdict(schema):
     keys = list(schema["properties"])
     assert keys[0] == "reason" and keys[-1] == "is_quality"
+
+
+def test_a_folder_of_prompts_that_is_not_there_is_told_not_replaced_by_ours(tmp_path):
+    with pytest.raises(PromptError, match="is not a folder"):
+        prompts.load_or_ours("aggregator", tmp_path / "nosuch")

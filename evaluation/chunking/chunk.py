@@ -56,6 +56,8 @@ def checked(name: str, text: str, spans: Iterable[tuple[int, int]]) -> tuple[Spa
     Raises ChunkError with the number of the first that does not.
     """
     found: list[Span] = []
+    if isinstance(spans, str) or not isinstance(spans, Iterable):
+        raise ChunkError(f"{name} returned {spans!r:.80}; pairs (start, end) are wanted.")
     for number, given in enumerate(spans, 1):
         try:
             start, end = given
@@ -63,8 +65,8 @@ def checked(name: str, text: str, spans: Iterable[tuple[int, int]]) -> tuple[Spa
             raise ChunkError(f"Chunk {number} of {name} is {given!r}; a pair (start, end) is wanted.") from error
         if not _is_index(start) or not _is_index(end) or not 0 <= start < end <= len(text):
             raise ChunkError(
-                f"Chunk {number} of {name} is {start!r} to {end!r}, which holds nothing of the text's {len(text)} "
-                "characters; give whole numbers with 0 <= start < end <= length."
+                f"Chunk {number} of {name} is {start!r} to {end!r} in a text of {len(text)} characters; give whole "
+                "numbers with 0 <= start < end <= length."
             )
         if found and start < found[-1].start:
             raise ChunkError(f"Chunk {number} of {name} starts before the one that it follows; give them in order.")

@@ -59,10 +59,16 @@ class Ruler:
         return bisect_left(self._starts, end) - bisect_left(self._starts, start)
 
     def pieces(self, start: int, end: int, size: int) -> list[Span]:
-        """The stretch in pieces of at most `size` tokens, without a gap."""
+        """The stretch in pieces of at most `size` tokens, without a gap; white space alone ends the one before."""
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
         cuts = [start, *(self._starts[i] for i in range(first + size, last, size)), end]
-        return [Span(a, b) for a, b in pairwise(cuts) if a < b]
+        pieces: list[Span] = []
+        for a, b in pairwise(cuts):
+            if pieces and not self.text[a:b].strip():
+                pieces[-1] = Span(pieces[-1].start, b)
+            elif a < b:
+                pieces.append(Span(a, b))
+        return pieces
 
 
 def _words() -> Tokenizer:

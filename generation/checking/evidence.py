@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from generation.checking import terms
+from generation.checking import terms, wording
 from generation.checking.case import Case, Certainty, Problem
 from generation.language.lexicon import TITLES, noun_kind
 
@@ -207,7 +207,8 @@ def words_supported(case: Case) -> Iterator[Problem]:
     """No other sentence has several words of the question that the required ones lack.
 
     A single one is enough if two sentences are required and it stands between them, as links do. General nouns ("law",
-    "company") and verbs ("hold") do not count: a question may call a thing by its kind.
+    "company") and verbs ("hold") do not count: a question may call a thing by its kind. For the same reason a
+    bare noun after "what" or "which" makes nothing certain ("Above what temperature does ...?").
     """
     absent = {s for s in case.asked if s not in case.required_stems and s not in _general_words(case)}
     where = {i: absent & terms.stems(case.sentences[i]) for i in case.others}
@@ -220,8 +221,16 @@ def words_supported(case: Case) -> Iterator[Problem]:
     words = (next(w for w in terms.words(question) if terms.stem(w) == s) for s in lacking)
     shown = ", ".join(f'"{terms.written(question, w)}"' for w in words)
     reason = f"Of the required sentences, none says {shown}, but sentence {best} does: require it, or ask otherwise."
-    sure = len(lacking) > 1 or len(case.indices) == 2 and case.indices[0] < best < case.indices[1]
+    telling = [s for s in lacking if s != _kind_asked_for(question)]
+    between = len(case.indices) == 2 and case.indices[0] < best < case.indices[1]
+    sure = len(telling) > 1 or bool(telling) and between
     yield Problem("missing_sentences", "words_supported", reason, "certain" if sure else "unsure")
+
+
+def _kind_asked_for(question: str) -> str:
+    """The stem of the word between "what" or "which" and a verb such as "did", "" if there is none."""
+    found = re.search(rf"\b(?:what|which)\s+([^\W\d_]+)\s+{wording.AUX}\b", question, re.IGNORECASE)
+    return terms.stem(found[1].casefold()) if found else ""
 
 
 def _general_words(case: Case) -> set[str]:

@@ -84,7 +84,7 @@ def contains(text: Sequence[str], part: Sequence[str]) -> bool:
     return n > 0 and any(list(text[i : i + n]) == list(part) for i in range(len(text) - n + 1))
 
 
-_CAPITAL = re.compile(r"[^\W\d_a-z][\w.&]*(?:[’'-]\w+)*")
+_CAPITAL = re.compile(r"(?<![^\W\d_])[^\W\d_a-z][\w.&]*(?:[’'-]\w+)*")
 
 
 def names(text: str) -> list[list[str]]:

@@ -12,13 +12,13 @@ WHOLE_SENTENCE = 0.9
 """An answer with more than this share of a sentence's words is the sentence."""
 
 _WH = r"(?:what|whom?|whose|when|where|why|which|how)"
-_AUX = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would)"
+AUX = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would)"
 _COMPOUND = re.compile(
     rf"\?\W*\w"  # something is asked, or said, after a question mark
     rf"|^{_WH}(?:,| and| or) {_WH}\b"
     rf"|(?:[,;:—–]|\b(?:and|or|but|as well as|plus)\b)\s+(?:also\s+|then\s+|if so,?\s+)?"
-    rf"(?:(?:in|on|at|by|for|from|to|with|of)\s+)?{_WH}\s+(?:{_AUX}|else|many|much|long|old|far|often|year"
-    rf"|(?!(?:i|you|he|she|it|we|they)\b)(?:[\w'’-]+\s+){{1,3}}?{_AUX})\b"
+    rf"(?:(?:in|on|at|by|for|from|to|with|of)\s+)?{_WH}\s+(?:{AUX}|else|many|much|long|old|far|often|year"
+    rf"|(?!(?:i|you|he|she|it|we|they)\b)(?:[\w'’-]+\s+){{1,3}}?{AUX})\b"
     rf"|(?:\b(?:and|or|as well as|plus|;)\s+{_WH})\s*\?$"
     rf"|\b(?:and|;|as well as)\s+(?:is|was|were|did|does)\s+(?:it|he|she|they|this|that|there)\b",
     re.IGNORECASE,
@@ -125,17 +125,17 @@ def _is_named_later(pronoun: str, before: str, after: str) -> bool:
     """ "Of the cases that he argued, how many did Thurgood Marshall win?": the person is the main clause's subject."""
     if pronoun not in ("he", "she") or not re.search(r"\w\s+(?:that|which|whom)\s+$", before):
         return False
-    return bool(re.search(rf"\b(?i:{_AUX})\s+[A-Z][\w.'’-]*\s+[A-Z]", after))
+    return bool(re.search(rf"\b(?i:{AUX})\s+[A-Z][\w.'’-]*\s+[A-Z]", after))
 
 
 def _is_first_subject(pronoun: str, before: str) -> bool:
     """Only the question word's phrase and an auxiliary stand before it ("In which affair was it ..."); or "of they"."""
     if pronoun in ("he", "she", "they") and re.search(r"\b(?:of|by|for|to|with|from|at|on|in|under|about)\s+$", before):
         return True
-    opening = re.fullmatch(rf"\W*(?:\w+ )?{_WH}((?:\s+[\w'’-]+){{0,3}}?)\s+{_AUX}\s+", before, re.IGNORECASE)
+    opening = re.fullmatch(rf"\W*(?:\w+ )?{_WH}((?:\s+[\w'’-]+){{0,3}}?)\s+{AUX}\s+", before, re.IGNORECASE)
     if opening is None or _names_before(before):
         return False
-    return not re.search(rf"\b{_AUX}\b", opening[1])
+    return not re.search(rf"\b{AUX}\b", opening[1])
 
 
 def _is_expletive(before: str, after: str) -> bool:
