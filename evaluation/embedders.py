@@ -133,12 +133,12 @@ class Kept:
 
     def __init__(self, embedder: Embedder, path: Path) -> None:
         self.embedder, self.path, self.made = embedder, path, 0
-        path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB NOT NULL)")
-        except sqlite3.Error as error:
+        except (OSError, sqlite3.Error) as error:
             raise InputError(f"{path} cannot hold embeddings ({error}); move it away and run again.") from error
 
     @property

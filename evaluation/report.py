@@ -14,6 +14,7 @@ from evaluation.chunk_metrics import ChunkReport
 from evaluation.examples import Example, ExampleSet
 from evaluation.statistics import Difference, Interval
 from generation import __version__
+from generation.errors import InputError
 from generation.files import write_whole
 from generation.records import Usage
 from generation.running.budget import Price
@@ -195,13 +196,17 @@ class Results:
         return found | {n: _told(self.split(cell, self.main, of)) for n, of in splits.items()}
 
     def write(self, folder: Path) -> None:
-        """results.json, table.md and plots/*.png, each whole or not at all."""
+        """results.json, table.md and plots/*.png, each whole or not at all. InputError where one cannot be written."""
         from evaluation.plots import draw
 
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / "results.json", json.dumps(self.as_dict(), ensure_ascii=False, indent=1) + "\n")
-        write_whole(folder / "table.md", self.markdown())
-        draw(self, folder / "plots")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(folder / "results.json", json.dumps(self.as_dict(), ensure_ascii=False, indent=1) + "\n")
+            write_whole(folder / "table.md", self.markdown())
+            draw(self, folder / "plots")
+        except OSError as error:
+            where = error.filename2 or error.filename or folder
+            raise InputError(f"{where} cannot be written ({error.strerror}); give another --out.") from error
 
 
 def distance_of(example: Example) -> str | None:

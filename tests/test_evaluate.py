@@ -361,3 +361,20 @@ def test_one_passage_alone_has_no_interval(tmp_path):
     path.write_text(json.dumps({**row, "required_sentence_indices": [0, 1]}) + "\n", encoding="utf-8")
     told = evaluation.evaluate(path, chunkers=["sentences:1", "sentences:2"]).markdown()
     assert "| 100.0 |" in told and "[" not in told
+
+
+@pytest.mark.parametrize("taken", ["cache", "plots", "results.json"])
+def test_a_place_in_the_folder_that_is_taken_is_one_sentence(tmp_path, taken):
+    row = {"sentences": ["The Harbor Act passed.", "It funds two piers."], "question": "How many?", "answer": "two"}
+    path = tmp_path / "one.jsonl"
+    path.write_text(json.dumps({**row, "required_sentence_indices": [0, 1]}) + "\n", encoding="utf-8")
+    out = tmp_path / "out"
+    out.mkdir()
+    if taken == "results.json":
+        (out / taken).mkdir()
+    else:
+        (out / taken).touch()
+    with pytest.raises(InputError, match=f"{taken}.*(cannot be written|cannot hold embeddings)"):
+        evaluation.evaluate(
+            path, chunkers=["sentences:1"], retrievers=["dense" if taken == "cache" else "bm25"], out=out
+        )
