@@ -5,9 +5,9 @@
     python -m benchmarks.rules --input FILE [FILE ...]  what it offers on plain text files of your own
     python -m benchmarks.rules --record READABLE        offer 100 candidates anew; write them for readers
     python -m benchmarks.rules --third READABLE         the same on texts kept for the third reading
-    python -m benchmarks.rules --fourth FOLDER --input FILE [FILE ...]  the same on texts of which none was read; FILEs
-                                                        are the legal articles written for it
-    python -m benchmarks.rules --merge 4 FILE [FILE]    add what readers of the fourth reading said
+    python -m benchmarks.rules --unread 5 FOLDER --input FILE [FILE ...]  the same for the fifth reading, on texts of
+                                                        which none was read; FILEs are legal articles written for it
+    python -m benchmarks.rules --merge 5 FILE [FILE]    add what readers of the fifth reading said
     python -m benchmarks.rules --examples               write docs/embedded_default.md from the stored reading
 
 `rules_reading/candidates.jsonl` holds the candidates that were read, `verdicts.jsonl` beside it what a reader said
@@ -239,7 +239,9 @@ def main() -> None:
     parser.add_argument("--input", type=Path, nargs="+", help="measure on these files, and show what is offered")
     parser.add_argument("--record", type=Path, help="store new candidates and write them for readers to this file")
     parser.add_argument("--third", type=Path, help="store the third reading's candidates, and write them to this file")
-    parser.add_argument("--fourth", type=Path, help="the same for the fourth reading, into this folder")
+    parser.add_argument(
+        "--unread", nargs=2, metavar=("ROUND", "FOLDER"), help="the same on texts of which none was read"
+    )
     parser.add_argument("--merge", nargs="+", metavar=("ROUND", "FILE"), help="add readers' verdicts to a round's")
     parser.add_argument("--examples", action="store_true", help="write docs/embedded_default.md")
     options = parser.parse_args()
@@ -247,8 +249,9 @@ def main() -> None:
         asyncio.run(record(options.record))
     elif options.third:
         print(*asyncio.run(rules_rounds.record(options.third)), sep="\n")
-    elif options.fourth:
-        print(*asyncio.run(rules_rounds.record_unread(options.fourth, options.input or ())), sep="\n")
+    elif options.unread:
+        number, folder = int(options.unread[0]), Path(options.unread[1])
+        print(*asyncio.run(rules_rounds.record_unread(number, folder, options.input or ())), sep="\n")
     elif options.merge:
         print(rules_rounds.merge(int(options.merge[0]), [Path(name) for name in options.merge[1:]]))
     elif options.coverage or options.input:

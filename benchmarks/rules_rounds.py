@@ -1,8 +1,8 @@
-"""The second to fourth readings of the embedded default: what was read, what readers said, and one table for each.
+"""The second to fifth readings of the embedded default: what was read, what readers said, and one table for each.
 
 The second was of articles that came into the repository later; the third of articles that were kept unread, our own,
 FreshWiki's, Quoref's, QED's and HotpotQA's, after the rules had been rewritten with the first two readings in sight;
-the fourth of articles written for it and of Wikipedia text of which no candidate had been read.
+the fourth and fifth of articles written for them and of Wikipedia text of which no candidate had been read.
 """
 
 import json
@@ -13,16 +13,16 @@ from benchmarks import rules, rules_texts
 from generation.errors import UsageError
 from generation.records import PROBLEM_CODES
 
-ROUNDS = (2, 3, 4)
-DEFAULTS = {2: 0.72, 3: 0.6, 4: 0.55}
+ROUNDS = (2, 3, 4, 5)
+DEFAULTS = {2: 0.72, 3: 0.6, 4: 0.55, 5: 0.55}
 """The default confidence when a round was read."""
 SOURCES = ("legal", "freshwiki", "quoref", "qed", "hotpotqa")
 UNREAD = ("legal", "freshwiki", "wikitext", "hotpotqa", "qed", "gap")
-"""Sources of the fourth reading."""
+"""Sources of the fourth reading and of those after it."""
 MOST_OF_SOURCE = 40
-"""Candidates of one source in the fourth reading."""
+"""Candidates of one source in such a reading."""
 A_FILE = 25
-"""Candidates in each file that the fourth reading's readers were given."""
+"""Candidates in each file that its readers are given."""
 NEEDED = ("id", "reader", "is_quality", "problems", "is_grammatical", "reason")
 
 
@@ -52,21 +52,26 @@ async def record(path: Path) -> list[str]:
     return list(rules.coverage_table(measured))
 
 
-async def record_unread(folder: Path, legal: Sequence[Path]) -> list[str]:
+async def record_unread(number: int, folder: Path, legal: Sequence[Path]) -> list[str]:
     """Offer candidates at the default confidence on texts of which none was read; store them, write them to `folder`.
 
     `legal` are the files written for this reading. Each file in `folder` (cands-0.txt, ...) holds A_FILE candidates.
+    Raises UsageError for a round that is no such reading, or whose verdicts are stored already.
     """
+    if number not in ROUNDS[2:] or verdicts_of(number).exists():
+        raise UsageError(f"Round {number} cannot be offered anew; add the next round to ROUNDS and DEFAULTS.")
     labelled = {row["article"] for row in rules.read_rows(rules.READING / "tuning.jsonl")}
     found, measured = [], {}
     for source in UNREAD:
         more, measured[source] = await rules.offers(source, rules_texts.unread(source, legal))
-        sure = [o for o in more if o.scored.confidence >= DEFAULTS[4] and o.section.article_title not in labelled]
+        sure = [o for o in more if o.scored.confidence >= DEFAULTS[number] and o.section.article_title not in labelled]
         found += rules.chosen(sure, MOST_OF_SOURCE)
     picked = list(enumerate(rules.chosen(found), 1))
-    rules.write_lines(candidates_of(4), (json.dumps(rules.as_row(o, n), ensure_ascii=False) for n, o in picked))
-    rules.write_lines(rules.READING / "round4_articles.txt", sorted({o.section.article_title for _, o in picked}))
-    coverage_of(4).write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+    rules.write_lines(candidates_of(number), (json.dumps(rules.as_row(o, n), ensure_ascii=False) for n, o in picked))
+    rules.write_lines(
+        rules.READING / f"round{number}_articles.txt", sorted({o.section.article_title for _, o in picked})
+    )
+    coverage_of(number).write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
     folder.mkdir(parents=True, exist_ok=True)
     for first in range(0, len(picked), A_FILE):
         lines = (line for n, o in picked[first : first + A_FILE] for line in rules.readable(o, n))

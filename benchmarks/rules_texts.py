@@ -57,8 +57,8 @@ def sections(source: str, split: Split) -> Iterator[Section]:
 
 
 def unread(source: str, legal: Sequence[Path] = ()) -> Iterator[Section]:
-    """The sections of the fourth reading: of files written for it, of Wikipedia's articles in the chunking corpus, and
-    of the held-out halves, those of which no earlier reading had a candidate."""
+    """The sections of the fourth and later readings: of files written for it, of Wikipedia's articles in the chunking
+    corpus, and of the held-out halves, those of which no earlier reading had a candidate."""
     least = SHORT.get(source, MIN_SENTENCES[source])
     if source == "legal":
         found = (segment(s) for a in corpus.articles([str(p) for p in legal]) for s in a.sections)
@@ -85,7 +85,7 @@ def _gap() -> Iterator[Section]:
 def _read() -> frozenset[str]:
     """The sections of which a candidate was read before."""
     folder = Path(__file__).parent / "rules_reading"
-    files = [folder / name for name in ("candidates.jsonl", "round2.jsonl", "round3.jsonl")]
+    files = [folder / name for name in ("candidates.jsonl", "round2.jsonl", "round3.jsonl", "round4.jsonl")]
     return frozenset(json.loads(ln)["section_id"] for f in files for ln in f.read_text(encoding="utf-8").splitlines())
 
 

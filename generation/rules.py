@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from generation.errors import Abstention
-from generation.language import antecedents, confidence, doubts, nlp, referents, resolver
+from generation.language import anchoring, antecedents, confidence, doubts, nlp, referents, resolver
 from generation.language.antecedents import Antecedents, Support
 from generation.language.clauses import Writer
 from generation.language.entities import Link
@@ -24,7 +24,7 @@ from generation.records import Candidate, Round, Section, Step
 
 __all__ = ["RuleGenerator", "RuleReviewer", "Scored", "candidates", "panel", "resolve"]
 
-VERSION = "5"
+VERSION = "6"
 MIN_CONFIDENCE = 0.55
 MAX_SENTENCES = 200
 """Longer sections are no passages; nothing is offered for them."""
@@ -70,9 +70,19 @@ def _all(behind: Antecedents) -> Iterator[Scored]:
         found = drafts(behind.parse, sentence, writer, behind.mentions)
         backward = referents.drafts(behind.parse, sentence, writer, chosen, behind.mentions)
         for draft in chain(found, backward):
-            scored = _scored(behind, sentence, draft, {m: chosen[m] for m in draft.used})
-            if scored is not None:
-                yield scored
+            yield from _both(behind, sentence, draft, {m: chosen[m] for m in draft.used})
+
+
+def _both(behind: Antecedents, sentence: int, draft: Draft, links: Mapping[Mention, Link]) -> Iterator[Scored]:
+    """The draft as it stands, and where that leaves open what is meant, with the article's matter named first."""
+    scored = _scored(behind, sentence, draft, links)
+    if scored is None:
+        return
+    yield scored
+    named = anchoring.anchored(behind, draft) if scored.doubts or draft.wanted is not None else None
+    if named is not None and not set(scored.doubts) - anchoring.LIFTED - anchoring.OPEN:
+        again = _scored(behind, sentence, named, links)
+        yield from [again] if again is not None else []
 
 
 def _scored(behind: Antecedents, sentence: int, draft: Draft, links: Mapping[Mention, Link]) -> Scored | None:

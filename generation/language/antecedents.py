@@ -246,4 +246,12 @@ def stands_alone(name: Mention) -> bool:
         return True
     if not words or len("".join(words)) < 3:
         return False
+    if name.words[-1:] and name.words[-1] in ("of", "and", "the", "for"):
+        return False
+    if len(name.words) == 2 and name.words[0] in ("lord", "lady", "baron", "baroness", "earl", "viscount"):
+        return False  # borne by several, one after the other
+    if len(name.words) > 1 and all(w in TITLES or noun_kind(w) == "person" for w in name.words):
+        return False  # "Lord Lieutenant"
+    if len(words) == 1 and words[0].endswith(("hood", "ship", "tion", "ness")) and name.gender != "n":
+        return False
     return not all(w in GENERIC_NAMES for w in words)

@@ -30,6 +30,7 @@ _ADJUNCTS = (
 )
 _FACTUAL = frozenset("after when because although though while since as".split())
 _CONDITIONS = frozenset("if unless whether except provided".split())
+_COUNTING = ("more", "less", "fewer", "further", "later", "earlier")
 MAX_ADJUNCT = 12
 """Tokens; longer adjuncts are left out of a question."""
 
@@ -314,6 +315,8 @@ def leans(parse: Parse, tokens: Sequence[int], known: Sequence[Mention] = ()) ->
 def _leans(token: "Token") -> bool:
     word = token.lower_
     if token.tag_ in ("JJR", "RBR"):
+        if token.dep_ == "amod" and word not in _COUNTING and _is_bare_plural(token.head):
+            return False  # "lower duties", "older bureaus"
         return not any(t.lower_ == "than" for t in token.doc[token.i : token.i + 8])
     if word in ("himself", "herself", "itself", "themselves"):
         return False
@@ -323,6 +326,10 @@ def _leans(token: "Token") -> bool:
         return not (word in ("who", "whom", "whose") and token.dep_ in ("nsubj", "nsubjpass", "dobj", "pobj", "poss"))
     named = ("ORDINAL", "ORG", "GPE", "WORK_OF_ART", "LAW", "EVENT", "FAC", "LOC")
     return word in CONTEXT_WORDS and token.ent_type_ not in named and not _stands_by_itself(token, word)
+
+
+def _is_bare_plural(noun: "Token") -> bool:
+    return noun.tag_ == "NNS" and not any(c.dep_ in ("det", "poss") for c in noun.lefts)
 
 
 def _stands_by_itself(token: "Token", word: str) -> bool:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from generation.language import doubts, topic
+from generation.language import anchoring, doubts, topic
 from generation.language.antecedents import Antecedents, Support
 from generation.language.entities import Entity, Link
 from generation.language.mentions import Mention
@@ -34,6 +34,8 @@ def of(traits: Mapping[str, float]) -> float:
 
 def traits(behind: Antecedents, draft: Draft, links: Mapping[Mention, Link], support: Support) -> Traits:
     """What speaks for and against a candidate, as named numbers."""
+    if draft.anchor:
+        return {**traits(behind, anchoring.bare(draft), links, support), **_anchored(draft)}
     gap, said = support.gap, doubts.content(behind, draft)
     weakest = min(links.values(), key=lambda link: link.margin)
     entity, name = weakest.entity, support.names[weakest.mention]
@@ -48,8 +50,8 @@ def traits(behind: Antecedents, draft: Draft, links: Mapping[Mention, Link], sup
         "name is subject": float(name.main),
         "rivals": math.log1p(_rivals(behind, entity, weakest.mention)),
         "left out": float(draft.lost),
-        "loose nouns": float(draft.loose),
-        "loose, asked back": float(draft.loose and draft.wanted is not None),
+        "loose nouns": float(len(draft.loose)),
+        "loose, asked back": float(bool(draft.loose) and draft.wanted is not None),
         "says little": float(said < 3),
         "says little, asked back": float(said < 3 and draft.wanted is not None),
         "very far": float(gap > 3 and not all(doubts.is_plain(behind, link) for link in links.values())),
@@ -64,6 +66,14 @@ def traits(behind: Antecedents, draft: Draft, links: Mapping[Mention, Link], sup
         "next sentence": float(gap == 1),
         "long sentence": len(behind.parse.tokens(behind.parse.sentence_of(draft.verb))) / 20,
     }
+
+
+def _anchored(draft: Draft) -> Traits:
+    """What changes once the article's matter is named first: the question no longer says too little."""
+    gone = ("loose nouns", "loose, asked back", "says little", "says little, asked back")
+    told = {"back: few": 0.0, "back: bare": 0.0, "back: name": 1.0} if draft.wanted is not None else {}
+    asked = "anchored, asked back" if draft.wanted is not None else "anchored"
+    return {**dict.fromkeys(gone, 0.0), **told, asked: 1.0}
 
 
 def _specific(behind: Antecedents, draft: Draft) -> Traits:

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from generation.language import identifying, topic
+from generation.language import anchoring, identifying, topic
 from generation.language.antecedents import Antecedents, Support
 from generation.language.entities import Entity, Link
 from generation.language.lexicon import GOVERNED, PLACE_VERBS, first_names, is_person_like
-from generation.language.mentions import Mention
+from generation.language.mentions import Mention, is_main_subject
 from generation.language.phrasing import Draft
 
 if TYPE_CHECKING:
@@ -22,13 +22,19 @@ SHARE = 0.5
 """What is left of the confidence of a candidate with a doubt."""
 SLIGHT = frozenset(
     (
-        "the text is about another person of that sex",
         "two people before, and the pronoun is no subject",
         "another person was mentioned since",
         "the required sentences stand far apart",
     )
 )
 """Doubts of which a question that names the antecedent may have one: readers signed most of those."""
+HARMLESS = frozenset(
+    (
+        'the question has a phrase with "the" that nothing in it explains',
+        "on the way, another person in the sentence before",
+    )
+)
+"""Doubts that readers shared only where there was another one."""
 SURE = 0.75
 """Margin of the links for which a slight doubt does not count."""
 WIDEST = 8
@@ -52,11 +58,17 @@ _CONTENT = ("NOUN", "PROPN", "NUM", "ADJ", "VERB")
 
 def of(behind: Antecedents, draft: Draft, links: Mapping[Mention, Link], support: Support) -> tuple[str, ...]:
     """All reasons to doubt, in a fixed order; none for a candidate that may be offered."""
+    if draft.anchor:
+        plain = anchoring.bare(draft)
+        loose = (*draft.loose, *identifying.hanging(said(behind, plain), plain.question))
+        return anchoring.left(behind.parse.title, of(behind, plain, links, support), loose)
     found = [*_of_question(behind, draft), *identifying.of(behind, draft)]
     for link in links.values():
         found += _of_link(behind, link)
     found += _of_support(behind, links, support)
     reasons = tuple(dict.fromkeys(found))
+    if len(reasons) == 1 and reasons[0] in HARMLESS:
+        return ()
     slight = draft.wanted is None and len(reasons) == 1 and reasons[0] in SLIGHT
     sure = all(link.margin >= SURE for link in links.values())
     return () if slight and sure else reasons
@@ -180,7 +192,7 @@ def _of_person(behind: Antecedents, link: Link) -> Iterator[str]:
         yield "another person earlier in the sentence"
     before = [m for m in others if m.sentence == mention.sentence - 1]
     last = _last(entity, mention)
-    subject = any(m.main for m in entity.mentions if m.sentence == mention.sentence - 1)
+    subject = _leads(behind, entity, mention.sentence - 1)
     if before and not subject:
         yield "another person in the sentence before"
     if before and any(m.main for m in before):
@@ -208,11 +220,20 @@ def _of_person(behind: Antecedents, link: Link) -> Iterator[str]:
         yield "the name was no subject and a pronoun in its sentence is"
 
 
+def _leads(behind: Antecedents, entity: Entity, sentence: int) -> bool:
+    """Is this the sentence's main subject, or its name ("Its first commissioner, John Kramer, was")?"""
+    words = behind.parse.words
+    here = [m for m in entity.mentions if m.sentence == sentence]
+    beside = (words[m.head].head for m in here if words[m.head].dep_ == "appos")
+    return any(m.main for m in here) or any(is_main_subject(t) for t in beside)
+
+
 def is_about_another(behind: Antecedents, entity: Entity, gender: str) -> bool:
     """Is the article about somebody else whom the pronoun could mean as well?"""
-    title = behind.parse.title
+    title = behind.parse.title.partition(",")[0]
     own = {w for n in entity.known for w in n.words}
-    return topic.gender(title) == gender and not own & set(title.lower().split())
+    about = topic.gender(title) if topic.is_person_like(title) else "?"
+    return about in (gender, "") and not own & set(title.lower().split())
 
 
 def _has_stranger(behind: Antecedents, mention: Mention) -> bool:
@@ -271,9 +292,10 @@ def _of_thing(behind: Antecedents, link: Link) -> Iterator[str]:
     mention, entity = link.mention, link.entity
     if link.how != "law" and not any(m.main for m in entity.mentions if m.sentence == mention.sentence - 1):
         yield '"it" for what is no subject of the sentence before'
-    if not (mention.main or mention.role == "poss"):
+    about = topic.find([entity], behind.parse.title)
+    if not (mention.main or mention.role == "poss" or mention.role == "object" and about is not None):
         yield '"it" is no subject'
-    if not entity.sure and topic.find([entity], behind.parse.title) is None:
+    if not entity.sure and about is None:
         yield "what kind of thing the name names is a guess"
     if link.how == "thing":
         yield '"it" for the only thing about'
@@ -302,7 +324,11 @@ def rivals(behind: Antecedents, link: Link) -> list[Mention]:
 def _does_it_to(behind: Antecedents, other: Mention, mention: Mention) -> bool:
     """ "Comstock arrested him": whoever is the subject of the verb of which the pronoun is the object is another."""
     words = behind.parse.words
-    return mention.role == "object" and other.role == "subject" and words[other.head].head == words[mention.head].head
+    token = words[other.head]
+    while token.dep_ == "conj":
+        token = token.head
+    subject = token.dep_ in ("nsubj", "nsubjpass")
+    return mention.role == "object" and subject and token.head == words[mention.head].head
 
 
 def _may_be(behind: Antecedents, mention: Mention, gender: str) -> bool:
@@ -312,7 +338,9 @@ def _may_be(behind: Antecedents, mention: Mention, gender: str) -> bool:
         telling = _is_telling_of_another(behind, mention)
         person = mention.kind == "person" or not mention.kind and is_person_like(mention.noun)
         return person and mention.gender in ("", gender, "n") and not telling
-    entity = behind.named[mention.head]
+    entity, token = behind.named[mention.head], behind.parse.words[mention.head]
+    if len(mention.words) == 1 and token.dep_ == "pobj" and token.head.lower_ in ("in", "at", "near"):
+        return False  # "a court in Eugene"
     if len(mention.words) == 2 and first_names().get(mention.words[0]) == gender:
         return True  # "Mary Lake", whatever a lake is
     person = entity.kind == "person" or behind.parse.words[mention.head].ent_type_ == "PERSON" or not entity.kind
@@ -326,6 +354,10 @@ def _is_telling_of_another(behind: Antecedents, mention: Mention) -> bool:
         token = token.head
     if token.dep_ in ("attr", "appos", "oprd", "compound", "nmod"):
         return True
+    if any(c.dep_ == "appos" and c.pos_ == "PROPN" for c in token.rights):
+        return True
+    if token.dep_ == "nsubj" and token.head.lemma_ == "be":  # "The best-known defendant was Jack Johnson"
+        return any(c.dep_ == "attr" and c.pos_ == "PROPN" for c in token.head.rights)
     return token.dep_ == "pobj" and token.head.lower_ == "as"
 
 
@@ -335,13 +367,21 @@ def _is_telling_of_another(behind: Antecedents, mention: Mention) -> bool:
 def _of_support(behind: Antecedents, links: Mapping[Mention, Link], support: Support) -> Iterator[str]:
     known = {link.mention: link for link in behind.links}
     for step in support.chain:
-        if step in known and step.form == "pronoun":
+        if step in known and step.form == "pronoun" and not _is_clear(behind, known[step]):
             yield from (f"on the way, {d}" for d in _of_link(behind, known[step]))
     for mention in support.names:
         if mention in links and mention.gender in ("m", "f"):
             yield from _of_required(behind, links[mention], support)
     if support.gap > (FARTHEST if all(is_plain(behind, link) for link in links.values()) else WIDEST):
         yield "the required sentences stand far apart"
+
+
+def _is_clear(behind: Antecedents, link: Link) -> bool:
+    """Has the step's own sentence, before it, the name or the same as its main subject, and nobody else?"""
+    if link.mention.gender in ("m", "f") and any(m.sentence == link.mention.sentence for m in rivals(behind, link)):
+        return False
+    before = (m for m in link.entity.mentions if m.sentence == link.mention.sentence and m.head < link.mention.head)
+    return any(m.form == "name" or m.main and m.form == "definite" for m in before)
 
 
 def is_plain(behind: Antecedents, link: Link) -> bool:
@@ -356,7 +396,7 @@ def _of_required(behind: Antecedents, link: Link, support: Support) -> Iterator[
     given = [s for s in support.indices if s < link.mention.sentence]
     others = [m for m in rivals(behind, link) if m.sentence in given]
     last = [m for m in others if m.sentence == given[-1]]
-    subject = any(m.main for m in link.entity.mentions if m.sentence == given[-1])
+    subject = _leads(behind, link.entity, given[-1])
     if last and not subject:
         yield "the required sentences alone leave another person possible"
     if len(given) > 1 and others:

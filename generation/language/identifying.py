@@ -48,7 +48,14 @@ _BROKEN = re.compile(r"\s[.,;:](?!\d)|\w - \w|\b(?:1\d{3}|20\d\d) [A-Z]|\bwhom h
 _SPAN = re.compile(r"\bfrom \d{4} (?:to|through) \d{4}")
 _HALF_SPAN = re.compile(r"\bfrom (?:[A-Z]\w+ )?\d{4}\?$")
 _RELATIVE = re.compile(r"\b(?:before long|soon|later|afterwards?|initially|the next (?:day|year|month)|that year)\b")
+_COMMA = re.compile(
+    r"^(?:Whose|\w+ (?:did|does|do|has|had|was|were|is|are)) [^,]+, (?:on|in|at|from|with|to|by|of) [^,]+$"
+)
+"""A single comma after which the subject goes on ("Gideon's petition, on prison stationery arrive?")."""
+_CAREER = re.compile(r"\b(?:career|seasons?|baseman|midfielder|debut|professional(?:ly)?|freshman)\b")
+"""Words of what many players and actors have alike."""
 _ANSWERED_BY_NOUN = ("object", "become", "governed", "name")
+_REASONS = ("purpose", "why")
 _SPLITTING = (*_ANSWERED_BY_NOUN, "where", "within", "second", "agent", "attribute")
 
 
@@ -61,7 +68,9 @@ def of(behind: Antecedents, draft: Draft) -> Iterator[str]:
     sentence = behind.parse.sentences[behind.parse.sentence_of(draft.verb)]
     if draft.target in _SPLITTING and " v. " in sentence:
         yield "the name of a case may be cut"
-    if " v. " in draft.question and draft.question.partition(" v. ")[2].rstrip("?") not in sentence:
+    if " v. " in draft.question and not _is_whole_case(behind, draft, sentence):
+        yield "the question is broken or cut"
+    if _COMMA.search(draft.question):
         yield "the question is broken or cut"
     if _is_story(behind, draft):
         yield "a plot whose work the question does not name"
@@ -71,21 +80,36 @@ def of(behind: Antecedents, draft: Draft) -> Iterator[str]:
         yield from _of_named(behind, draft)
 
 
+def _is_whole_case(behind: Antecedents, draft: Draft, sentence: str) -> bool:
+    """Is the case's name one that stands for a mention, or does the question go on as its sentence does?"""
+    names = (behind.name(link) for link in behind.links if link.mention in draft.used)
+    named = any(n is not None and behind.called(n) in draft.question and "v." in n.words for n in names)
+    return named or draft.question.partition(" v. ")[2].rstrip("?") in sentence
+
+
 def _of_asked_back(behind: Antecedents, draft: Draft) -> Iterator[str]:
     verb = behind.parse.words[draft.verb]
     fact = doubts.said(behind, draft)
     named = (behind.name(link) for link in behind.links if link.mention == draft.wanted)
-    if draft.wanted and draft.wanted.gender in ("m", "f") and any(n is not None and len(n.words) == 1 for n in named):
+    title = behind.parse.title.lower().split()
+    bare = (n for n in named if n is not None and len(n.words) == 1 and n.words[0] not in title)
+    if draft.wanted and draft.wanted.gender in ("m", "f") and any(bare):
         yield "the answer would be a bare surname or first name"
     if not _is_single(behind, draft, fact):
         yield "what the question says could be true of many"
+    if _CAREER.search(draft.question):
+        yield "what the question says could be true of many"
+    if verb.lemma_ == "be" and any(c.dep_ == "attr" and c.left_edge.lower_ in ("a", "an") for c in verb.children):
+        yield "what the question says could be true of many"
+    if draft.question.startswith("What ") and specifics(fact) < _SHARED_SPECIFICS:
+        yield "the question does not say what kind of thing is meant"
     if verb.lemma_ in _CONTESTS and not doubts.YEAR.search(draft.question):
         yield "a contest without its year"
     if verb.lemma_ in _SINGLE and _SPAN.search(draft.question):
         yield "a span of years for what happens once"
     if re.match(r"What (?:is|was|are|were) an? ", draft.question):
         yield "the question reads as one for a definition"
-    if any(_hangs(t, draft.question) for t in fact):
+    if hanging(fact, draft.question):
         yield 'the question has a phrase with "the" that nothing in it explains'
 
 
@@ -144,6 +168,11 @@ def _is_definite(noun: "Token") -> bool:
     return any(c.dep_ == "det" and c.lower_ == "the" for c in noun.lefts)
 
 
+def hanging(fact: "list[Token]", question: str) -> list[str]:
+    """The nouns of phrases with "the" in a question that nothing in it explains."""
+    return [t.lemma_ for t in fact if _hangs(t, question)]
+
+
 def _hangs(noun: "Token", question: str) -> bool:
     """ "the college president", "the deadlock in Congress": described, but not by what the question says."""
     if noun.tag_ != "NN" or not _is_definite(noun) or noun.lemma_ in UNIQUE_NOUNS or noun.dep_ in (*_PARTS, "appos"):
@@ -161,10 +190,14 @@ def _hangs(noun: "Token", question: str) -> bool:
 def _of_named(behind: Antecedents, draft: Draft) -> Iterator[str]:
     if _says_little(behind, draft):
         yield "the question says too little"
-    if draft.target == "object" and _is_of_a_body(behind, draft) and doubts.content(behind, draft) < 3:
+    if _is_of_a_body(behind, draft) and (
+        draft.target == "that" or draft.target == "object" and doubts.content(behind, draft) < 3
+    ):
         yield "a body that does many such things"
     answer = behind.parse.words[draft.answer[0] : draft.answer[1]]
-    if draft.target == "purpose" and any(_leans(t) or t.dep_ == "dobj" and _is_bare(t) for t in answer):
+    if draft.target == "when" and not any(t.shape_ == "dddd" for t in answer):
+        yield "a month without its year"
+    if draft.target in _REASONS and any(_leans(t) or t.dep_ == "dobj" and _is_bare(t) for t in answer):
         yield 'the answer has a noun with "the" that nothing in it explains'
     vague = draft.target == "object" and behind.parse.words[draft.verb].lemma_ in ("hold", "need", "mark", "show")
     if vague and doubts.content(behind, draft) < 3:
@@ -201,7 +234,7 @@ def _is_story(behind: Antecedents, draft: Draft) -> bool:
 def _is_of_a_body(behind: Antecedents, draft: Draft) -> bool:
     """Does the question name but Congress or the like, of which no text tells all?"""
     links = (link for link in behind.links if link.mention in draft.used)
-    return any(" ".join(n.words) in KNOWN_NAMES for link in links for n in link.names)
+    return any(" ".join(n.words[-k:]) in KNOWN_NAMES for link in links for n in link.names for k in (1, 2, 3))
 
 
 def _leans(token: "Token") -> bool:

@@ -202,7 +202,8 @@ GOVERNED = frozenset(
         ("specialise", "in"), ("participate", "in"), ("contribute", "to"), ("extend", "to"), ("respond", "to"),
         ("object", "to"), ("merge", "with"), ("convert", "to"), ("withdraw", "from"), ("graduate", "from"),
         ("suffer", "from"), ("originate", "from"), ("base", "on"), ("comprise", "of"), ("compose", "of"),
-        ("name", "after"), ("replace", "with"), ("enforce", "against"), ("collaborate", "with"), ("resign", "from"),
+        ("name", "after"), ("name", "for"),
+        ("replace", "with"), ("enforce", "against"), ("collaborate", "with"), ("resign", "from"),
         ("report", "to"), ("know", "as"), ("derive", "from"), ("divide", "into"), ("compete", "in"), ("convict", "of"),
         ("charge", "with"), ("accuse", "of"), ("limit", "to"), ("restrict", "to"), ("model", "on"), ("rename", "as"),
         ("diagnose", "with"), ("affiliate", "with"), ("house", "in"), ("amount", "to"), ("aim", "at"),
@@ -239,7 +240,7 @@ MONEY_VERBS = _set("make gross earn cost raise pay spend receive donate invest l
 PLACE_VERBS = _set(
     "bear base locate situate headquarter hold raise bury film shoot build live reside grow educate study found "
     "establish station intern settle die crash land take place manufacture record arrest detain sit stand meet operate "
-    "work move open dissipate form originate premiere exhibit display publish print sink house teach"
+    "work move open dissipate form originate arise begin premiere exhibit display publish print sink house teach"
 )
 
 CONTEXT_WORDS = _set(

@@ -182,7 +182,7 @@ def _name(parse: Parse, token: "Token", sentence: int, span: tuple[int, int] | N
         start -= 1
     words = tuple(t.lower_ for t in parse.doc[start:end] if not t.is_punct)
     words = words[1:] if words[0] in ("the", "a", "an") else words
-    called = topic.noun(parse.title) if span else ""
+    called = "case" if {"v.", "vs."} & set(words) else topic.noun(parse.title) if span else ""
     kind = noun_kind(called) or _name_kind(words)
     is_sure = bool(kind)
     kind = kind or _ENTITY_KINDS.get(token.ent_type_, "")

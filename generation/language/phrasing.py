@@ -36,7 +36,7 @@ PRIORS = {
 _COMPLEMENTS = ("dobj", "attr", "ccomp", "xcomp", "oprd", "acomp")
 MAX_COMPLEMENT = 20
 """Tokens of what a verb cannot do without; adjuncts are kept shorter."""
-MAX_ANSWER = 20
+MAX_ANSWER = 24
 MAX_QUESTION = 28
 
 
@@ -46,8 +46,9 @@ class Draft:
 
     `used` are the anaphors that the question replaces by names; `weight` is the prior times what speaks against it.
     `wanted` is the anaphor whose name is the answer, if that is what is asked for; `answer` is empty then.
-    `lost` counts the complements that the question does without, though they may narrow what it asks; `loose` the
+    `lost` counts the complements that the question does without, though they may narrow what it asks; `loose` are the
     bare nouns with "the" that it holds. `told` is another sentence whose words the question uses, `described` which.
+    `anchor` are the words that name the article's matter first ("In Miranda v. Arizona,"), if any.
     """
 
     question: str
@@ -58,9 +59,10 @@ class Draft:
     weight: float
     wanted: Mention | None = None
     lost: int = 0
-    loose: int = 0
+    loose: tuple[str, ...] = ()
     told: int | None = None
     described: tuple[int, int] = (0, 0)
+    anchor: str = ""
 
 
 class Phrasing(Wording):
@@ -85,7 +87,14 @@ class Phrasing(Wording):
         if target in ("object", "name", "become", "agent", "governed", "second", "within"):
             tokens, date = self._without_date(tokens)
             kept = [*kept, date] if kept is not None and date else kept
-        return self.finish(target, word, kept, tokens, weight=weight)
+        return self.finish(target, word, kept, self._closed(tokens), weight=weight)
+
+    def _closed(self, tokens: list[int]) -> list[int]:
+        """The tokens with the quotation mark right after them that closes what they open."""
+        marks = sum(self.parse.words[i].text == '"' for i in tokens)
+        following = tokens[-1] + 1 if tokens else 0
+        closing = marks % 2 == 1 and self.holds(tokens[-1]) and following < len(self.parse.words)
+        return [*tokens, following] if closing and self.parse.words[following].text == '"' else tokens
 
     def _without_leaning(self, tokens: list[int], part: "Token") -> list[int]:
         """An answer without the relative clause or participle at its end that leans on what was said before."""
@@ -269,7 +278,17 @@ class Phrasing(Wording):
         span = (answer[0], answer[-1] + 1) if answer else (0, 0)
         used = (*used, wanted) if wanted is not None else used
         said = {*asked, *answer, *([wanted.head] if wanted is not None else [])}
-        return Draft(question, span, target, self.clause.verb.i, used, weight, wanted, self._lost(said), len(loose))
+        return Draft(
+            question,
+            span,
+            target,
+            self.clause.verb.i,
+            used,
+            weight,
+            wanted,
+            self._lost(said),
+            tuple(m.noun for m in loose),
+        )
 
     def _is_answer(self, answer: list[int], asked: list[int], used: Sequence[Mention]) -> bool:
         """Is the answer in one piece, apart from the question, and does it stand alone?"""

@@ -35,6 +35,7 @@ _MONTHS = "january february march april may june july august september october n
 _SITES = "hospital center centre prison jail airport station university college school camp palace museum".split()
 _PLURAL_OR_EMPHATIC = ("are", "were", "have", "do", "did", "does")
 _NAMING = "name rename call title dub entitle retitle rebrand award grant appoint elect designate declare".split()
+_TELLING_VERBS = ("tell", "inform", "assure", "remind", "warn", "convince", "persuade", "notify")
 _COMPLEMENT_PREPOSITIONS = ("into", "from", "with", "for", "to", "against", "about", "upon", "on", "in", "of", "over")
 _ADJECTIVES = frozenset(
     {("responsible", "for"), ("subject", "to"), ("eligible", "for"), ("capable", "of"), ("similar", "to"),
@@ -51,7 +52,8 @@ def drafts(parse: Parse, sentence: int, writer: Writer, mentions: Sequence[Menti
         asked = chain(Asker(parse, clause, writer, here).all(), related.all())
         yield from (d for d in asked if d is not None and d.used)
         if first:
-            yield from (d for m in writer.names if m.sentence == sentence for d in related.beside(m) if d is not None)
+            own = [m for m in writer.names if m.sentence == sentence]
+            yield from (d for m in own for d in (*related.beside(m), related.by_the_way(m)) if d is not None)
         first = False
 
 
@@ -229,11 +231,12 @@ class Asker(Phrasing):
     def that(self, part: "Token") -> Draft | None:
         mark = next((c for c in part.lefts if c.dep_ == "mark"), None)
         opens = any(c.dep_ in SUBJECTS and c.left_edge.i == part.left_edge.i for c in part.lefts)
-        if self.clause.verb.lemma_ not in THAT_VERBS or mark is not None and mark.lower_ != "that":
+        told = self.clause.verb.lemma_ in _TELLING_VERBS
+        if self.clause.verb.lemma_ not in THAT_VERBS and not told or mark is not None and mark.lower_ != "that":
             return None
         if mark is None and (part.dep_ != "ccomp" or not opens or part.left_edge.i != self.clause.verb.i + 1):
             return None
-        if any(c.dep_ in ("dobj", "dative") for c in self.clause.complements):
+        if told != any(c.dep_ in ("dobj", "dative") for c in self.clause.complements) or told and mark is None:
             return None
         tokens = [i for i in nlp.trimmed(self.parse, part) if mark is None or i > mark.i]
         return self.finish("that", "What", self.kept(part, ()), tokens)

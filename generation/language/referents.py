@@ -79,6 +79,8 @@ class Referent(Phrasing):
         for part in self.clause.complements:
             if part.dep_ == "dobj" and part.i == wanted.head:
                 yield self._as_object(wanted, word, part)
+            if part.dep_ == "dobj" and wanted.role == "poss" and part.left_edge.i == wanted.start:
+                yield self._as_owner_of_object(wanted, word, part)
 
     def _described(self, name: Mention) -> tuple[int, int] | None:
         """ "physicist born in Lemberg" of "Julius Lilienfeld (was / ,) a physicist born in Lemberg": from, to."""
@@ -167,6 +169,19 @@ class Referent(Phrasing):
         kept = self.kept(part, ())
         weight = self._telling([nlp.trimmed(self.parse, self.clause.subject), *(kept or [])])
         return self.finish("who" if word == "Who" else "which", word, kept, [], weight, wanted=wanted)
+
+    def _as_owner_of_object(self, wanted: Mention, word: str, part: "Token") -> Draft | None:
+        """ "Whose history of Standard Oil did McClure's print?"."""
+        subject = {t.i for t in self.clause.subject.subtree}
+        owned = [i for i in nlp.trimmed(self.parse, part) if i >= wanted.end and self.parse.words[i].tag_ != "POS"]
+        if word != "Who" or not owned or any(m.head in subject for m in self.writer.bound):
+            return None
+        if self.parse.words[wanted.head].head != part or not self._is_whole(owned):
+            return None
+        kept = self.kept(part, ())
+        weight = self._telling([owned, nlp.trimmed(self.parse, self.clause.subject), *(kept or [])])
+        opening = f"Whose {self.writer.write(owned)}"
+        return self.finish("whose", opening, kept, [], weight, extra=owned, wanted=wanted)
 
     def _telling(self, parts: Sequence[Sequence[int]]) -> float:
         """1 if the question says enough to mean one thing only, else less."""

@@ -4,6 +4,7 @@ What a text says by the way ("His successor, James Landis, was ...") is told as 
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -101,6 +102,8 @@ class Related(Phrasing):
         word = self._kind_asked(inner)
         if inner is None or word is None or part.lower_ not in _PREPOSITIONS:
             return None
+        if any(c.dep_ == "amod" for c in inner.lefts):
+            return None  # "with the best known The Holy City"
         opening = f"{part.lower_.capitalize()} {word}"
         return self.ask("within", opening, part, answer=nlp.trimmed(self.parse, inner))
 
@@ -125,6 +128,22 @@ class Related(Phrasing):
             return None
         opening = f"{preposition.lower_.capitalize()} {word}"
         return self.finish("within", opening, [rest, *kept], nlp.trimmed(self.parse, inner))
+
+    def by_the_way(self, mention: Mention) -> Draft | None:
+        """ "Who directed X from 1974?" of "Stanley Sporkin, who directed it from 1974, pursued ..."."""
+        verb = next((t for t in self.parse.words[mention.head].ancestors if t.dep_ == "relcl"), None)
+        if verb is None or verb.head.pos_ != "PROPN" or any(c.dep_ in ("neg", "aux", "cc") for c in verb.children):
+            return None
+        who = next((c for c in verb.lefts if c.dep_ in ("nsubj", "nsubjpass") and c.lower_ == "who"), None)
+        name = next((m for m in self.mentions if m.head == verb.head.i and m.form == "name"), None)
+        if who is None or name is None or name.kind != "person" or verb.tag_ not in ("VBD", "VBZ") or name.coordinated:
+            return None
+        tokens = [i for i in nlp.trimmed(self.parse, verb) if i > who.i]
+        if not tokens or clauses.leans(self.parse, tokens, self.writer.told(tokens)) or not self._is_whole(tokens):
+            return None
+        answer = list(range(name.start, name.end))
+        draft = self.close("subject", ["Who", self.writer.write(tokens)], answer, [tokens], 1.0)
+        return None if draft is None else replace(draft, verb=verb.i)
 
     def beside(self, owner: Mention) -> Iterator[Draft | None]:
         """ "Who was X's successor?" of "His successor, James Landis, ..." and "his wife Mary"."""

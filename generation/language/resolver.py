@@ -107,7 +107,7 @@ class Discourse(Nominals, People):
     def _anaphor(self, mention: Mention, found: "tuple[Entity, float, str] | None") -> None:
         if found is None:
             if mention.form == "definite":
-                self._join(mention, self._same_noun(mention) or self._new())
+                self._join(mention, self._described(mention) or self._same_noun(mention) or self._new())
             return
         entity, margin, how = found
         certain = entity.margins[-1]
@@ -120,7 +120,7 @@ class Discourse(Nominals, People):
     def _centered(self, mention: Mention) -> tuple[Entity, float, str] | None:
         """ "it" and "they": the subject of the sentence before, if nothing nearer could be meant."""
         own = self._own_subject(mention)
-        if own is not None:
+        if own is not None and not self._is_another(mention, own):
             return self._reflexive(mention, own)
         center = self._center(mention)
         if self._is_before_subject(mention):
@@ -204,6 +204,12 @@ class Discourse(Nominals, People):
             return False
         return token.i < subject.i
 
+    def _is_another(self, mention: Mention, own: Mention) -> bool:
+        """ "Lincoln signed it": the object is not the subject of its own verb, nor a person's name what "it" means."""
+        words = self.parse.words
+        clause = words[own.head].head == words[mention.head].head
+        return mention.role == "object" and clause and not mention.plural
+
     def _reflexive(self, mention: Mention, own: Mention) -> tuple[Entity, float, str] | None:
         """A later pronoun of a sentence whose subject is the same pronoun or a fitting name."""
         entity = self.owner[own.head]
@@ -255,4 +261,6 @@ class Discourse(Nominals, People):
     def _competes(self, mention: Mention, center: Entity) -> bool:
         if mention.plural or mention.form == "indefinite" and mention.role not in ("subject", "object"):
             return False
+        if self.parse.words[mention.head].dep_ == "oprd":
+            return False  # "the Mann Act, also called the White-Slave Traffic Act"
         return bool(center.kind) and mention.kind == center.kind

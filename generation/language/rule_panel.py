@@ -7,11 +7,11 @@ Source of the personas: Grzywinski et al. 2023, appendices B to E.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from generation.language import antecedents, nlp, resolver
+from generation.language import anchoring, antecedents, nlp, resolver
 from generation.language.lexicon import PERSONAL_PRONOUNS, noun_kind
 from generation.llm import Chat
 from generation.records import Candidate, Coreference, Section, Verdict
@@ -95,7 +95,8 @@ class RuleReviewer:
 
     async def judge(self, section: Section, candidate: Candidate, chat: Chat | None = None) -> Verdict:
         """Judge `candidate` by code; `chat` is not used."""
-        case = Case(section, candidate)
+        question = anchoring.without(section.article_title, candidate.question)
+        case = Case(section, replace(candidate, question=question))
         problems = [p for directive in self.directives for p in directive(case)]
         if not problems:
             return Verdict(self.name, True, "All directives that code can decide are followed.")
@@ -224,7 +225,7 @@ def question_is_grammatical(case: Case) -> Iterator[Problem]:
     helper = next((t for t in doc[:4] if t.lower_ in ("did", "does", "do")), None)
     if not any(t.pos_ in ("VERB", "AUX") for t in doc):
         yield "other", "The question has no main verb that a reader can find; write it more simply."
-    elif helper is not None and root.tag_ in ("VBD", "VBZ", "VBN") and root != helper:
+    elif helper is not None and root.tag_ in ("VBD", "VBZ", "VBN") and root != helper and root.lower_ != root.lemma_:
         yield "other", f"After “{helper.text}” the verb “{root.text}” must stand in its base form."
     if any(a.lower_ == b.lower_ and a.is_alpha for a, b in zip(doc, doc[1:], strict=False)):
         yield "other", "The question repeats a word; write it more simply."

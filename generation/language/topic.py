@@ -61,7 +61,9 @@ def full_name(title: str, words: tuple[str, ...]) -> str:
     if " ".join(words) in (s.lower() for s in short_forms(title)):
         return bare
     known = tuple(bare.lower().split())
-    return bare if is_person_like(title) and len(known) > len(words) and known[-len(words) :] == words else ""
+    opens = len(words) == 1 and known[:1] == words and words[0] in first_names()  # "Derval" of "Derval O'Rourke"
+    ends = known[-len(words) :] == words
+    return bare if is_person_like(title) and len(known) > len(words) and (ends or opens) else ""
 
 
 def is_person_like(title: str) -> bool:
