@@ -36,12 +36,17 @@ FILE_PICKER = (
 )
 # In the browser, before the run's inputs are sent: gradio holds back other listeners of the click until it is over.
 ON_START = f"""(text, section, edits, ...rest) => {{
+  window.craqanStopped = false;
   const said = {editing.COLLECT};
   document.querySelector('.editor')?.removeAttribute('open');
   document.getElementById('sentences').classList.add('started');
   ({show_on_narrow("status")})();
   return [text, section, said, ...rest];
 }}"""
+
+# A run that is stopped while it waits may end as a failed one, after the answer to the press on Stop.
+ON_STOP = "() => { window.craqanStopped = true; return []; }"
+WHETHER_STOPPED = "() => window.craqanStopped"
 
 Shown = tuple[Any, Any, Any, Any, Any, Any, Any]  # status, pair, rounds, three buttons, the row to send
 Request = gr.Request | None
@@ -73,6 +78,7 @@ def build(review: Path | None = None, kept: Callable[[], None] = lambda: None) -
                 send = gr.Button("Send to review", visible=False, elem_classes="quiet")
             progress = gr.HTML(elem_id="progress", apply_default_css=False)
     edits = gr.Textbox(visible=False)  # filled in the browser, when a run starts
+    stopped = gr.Checkbox(visible=False)  # so is this, when it fails
 
     quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     _wire_sources(sources, [text, origin, status])
@@ -91,8 +97,8 @@ def build(review: Path | None = None, kept: Callable[[], None] = lambda: None) -
         concurrency_limit=AT_ONCE,
         concurrency_id="generate",
     )
-    running.failure(_broken, None, [status, start, stop], **quiet)
-    stop.click(_stopped, None, [status, start, stop], cancels=[running], **quiet)
+    running.failure(_broken, stopped, [status, start, stop], js=WHETHER_STOPPED, **quiet)
+    stop.click(_stopped, None, [status, start, stop], js=ON_STOP, cancels=[running], **quiet)
     if review is not None:
         _wire_review(send, made, status, Store(review), kept)
 
@@ -306,6 +312,8 @@ def _stopped() -> tuple[str, Any, Any]:
     return notice("Stopped. Nothing was kept."), gr.update(interactive=True), gr.update(interactive=False)
 
 
-def _broken() -> tuple[str, Any, Any]:
+def _broken(was_stopped: bool) -> tuple[str, Any, Any]:
+    if was_stopped:
+        return _stopped()
     words = "This page is too busy, or something broke on its side: try again in a minute."
     return notice(words, "error"), gr.update(interactive=True), gr.update(interactive=False)

@@ -144,7 +144,7 @@ def test_verdicts_arrive_one_by_one_and_the_passage_does_not_move(app, open_page
 
 
 def test_stop_ends_the_run_and_its_calls(tab):
-    with ModelServer(answer, delay=1.0) as server:
+    with ModelServer(lambda request: Canned(fault="hang")) as server:
         use_model(tab, server.url)
         generate_from(tab, EXAMPLE)
         expect(tab.locator("#status")).to_contain_text("looking for a question")

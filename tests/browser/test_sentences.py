@@ -79,7 +79,7 @@ def test_the_run_takes_the_edited_sentences_whatever_they_hold(tab):
     tab.locator(".editor input").nth(4).uncheck()
     row = run(tab)
     assert [s["text"] for s in row["sentences"]] == values(tab)[:4]
-    assert row["sentences"][2]["text"] == hostile and "Canal Act" in row["question"]
+    assert row["sentences"][2]["text"] == hostile and "Canal Act" in row["question"] + row["answer"]
     assert row["segmenter"].endswith("edited by hand")
     expect(tab.locator("#result .sentence").nth(2)).to_contain_text("onerror=")
     assert tab.locator("#result img").count() == 0 and tab.evaluate("window.hacked") is None
