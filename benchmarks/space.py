@@ -118,7 +118,7 @@ async def crowd(web: aiohttp.ClientSession, number: int, visitors: int) -> dict[
     """All visitors at the same moment."""
     begun = time.monotonic()
     seen = await asyncio.gather(
-        *(visit(web, number, f"crowd{n}", [text_of(n), -1, "", "", "", False]) for n in range(visitors))
+        *(visit(web, number, f"crowd{n}", [text_of(n), -1, "", "", "", False, None]) for n in range(visitors))
     )
     wall = time.monotonic() - begun
     turns = sorted(seen, key=lambda v: v.started)
@@ -153,7 +153,9 @@ async def many(web: aiohttp.ClientSession, number: int, pid: int, runs: int) -> 
         if first >= TOLD and TOLD not in read:
             read[TOLD] = memory(pid)
         group = range(first, min(first + AT_ONCE, runs))
-        await asyncio.gather(*(visit(web, number, f"many{n}", [text_of(n), -1, "", "", "", False]) for n in group))
+        await asyncio.gather(
+            *(visit(web, number, f"many{n}", [text_of(n), -1, "", "", "", False, None]) for n in group)
+        )
     return {f"memory after {TOLD} and {runs} more runs": f"{read.get(TOLD, 0):.0f} and {memory(pid):.0f} MiB"}
 
 
@@ -164,7 +166,7 @@ async def freed(web: aiohttp.ClientSession, number: int, times: int = 5) -> dict
 
     seconds = []
     with ModelServer(lambda request: Canned(fault="hang")) as slow:
-        model = [EXAMPLE, -1, slow.url, "slow", "", False]
+        model = [EXAMPLE, -1, slow.url, "slow", "", False, None]
         sessions = [f"slot{n}" for n in range(AT_ONCE + times)]
         streams = {s: _events(web, number, s, model) for s in sessions}
         events = {s: await anext(streams[s]) for s in sessions[:AT_ONCE]}
@@ -202,7 +204,7 @@ async def measure(visitors: int, runs: int) -> dict[str, str]:
         async with aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(limit=0)) as web:
             number = await endpoint(web, "generate_pair")
             begun = time.monotonic()
-            first = await visit(web, number, "first", [EXAMPLE, -1, "", "", "", False])
+            first = await visit(web, number, "first", [EXAMPLE, -1, "", "", "", False, None])
             table["the first pair, models loaded for it"] = f"{first.ended - begun:.1f} s"
             table |= await crowd(web, number, visitors)
             table |= await freed(web, number)
