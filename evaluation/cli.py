@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from generation.running import options
+
 progress = Console(stderr=True)
 
 
@@ -33,8 +35,8 @@ def evaluate(
     ] = None,
     words: Annotated[int, typer.Option(min=1, help="The budget of words at which chunkers are compared.")] = 400,
     model: Annotated[str, typer.Option(help="Who reads as visconde.", show_default="none")] = "",
-    base_url: Annotated[str, typer.Option(help="An OpenAI-compatible server.", show_default="OpenAI")] = "",
-    prompts: Annotated[Path | None, typer.Option(help="A prompt set of your own.", show_default="prompts/")] = None,
+    base_url: options.BaseUrl = "",
+    prompts: options.Prompts = None,
     examples: Annotated[
         str, typer.Option(help="Worked examples: a set, or SET#SPLIT.", show_default="the train split, else DATA")
     ] = "",
@@ -43,19 +45,12 @@ def evaluate(
         str, typer.Option(help="The server of openai/MODEL embedders.", show_default="OpenAI")
     ] = "",
     qdrant: Annotated[str, typer.Option(help="A Qdrant server's address.", show_default="a folder in the cache")] = "",
-    concurrency: Annotated[int, typer.Option(min=1, help="Most calls to the model at a time.")] = 16,
-    rpm: Annotated[
-        float | None, typer.Option(min=0.01, help="Most requests a minute.", show_default="no limit")
-    ] = None,
-    tpm: Annotated[float | None, typer.Option(min=0.01, help="Most tokens a minute.", show_default="no limit")] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for one reply.")] = 60.0,
-    max_usd: Annotated[
-        float | None, typer.Option(min=0, help="Stop when this is spent.", show_default="no limit")
-    ] = None,
-    prices: Annotated[
-        str | None,
-        typer.Option(help="US dollars per million tokens: prompt,completion.", show_default="genai-prices' list"),
-    ] = None,
+    concurrency: options.Concurrency = 16,
+    rpm: options.Rpm = None,
+    tpm: options.Tpm = None,
+    timeout: options.Timeout = 60.0,
+    max_usd: options.MaxUsd = None,
+    prices: options.Prices = None,
 ) -> None:
     """Measure which chunkers, retrievers and readers keep the coreference chain whole.
 

@@ -16,7 +16,7 @@ from generation.errors import CraqanError, InputError, UsageError
 from generation.files import read_lines
 from generation.releases import cli as releasing
 from generation.review import cli as review
-from generation.running import interrupts
+from generation.running import interrupts, options
 
 if TYPE_CHECKING:
     from generation.proving.setup import Proving
@@ -82,13 +82,8 @@ def generate(
     model: Annotated[
         str, typer.Option(help="The model for all roles, such as gpt-4o.", show_default="the embedded default: rules")
     ] = "",
-    base_url: Annotated[
-        str, typer.Option(help="Its server: any OpenAI-compatible address that ends in /v1.", show_default="OpenAI")
-    ] = "",
-    prompts: Annotated[
-        Path | None,
-        typer.Option(help="A folder of your own prompts: generator.md, reviewers/, ...", show_default="prompts/"),
-    ] = None,
+    base_url: options.BaseUrl = "",
+    prompts: options.Prompts = None,
     panel: Annotated[PanelKind, typer.Option(help="Ask each reviewer by itself, or all in one call.")] = "separate",
     checks: Annotated[CheckLevel, typer.Option(help="Checks decided by code, before any reviewer.")] = "all",
     sections: Annotated[str, typer.Option(help="all, or N: the summary and N-1 random others an article.")] = "all",
@@ -110,12 +105,10 @@ def generate(
         float, typer.Option(min=0, max=1, help="Embedded default: offer nothing less sure (0 to 1).")
     ] = 0.55,
     max_mb: Annotated[float, typer.Option(min=0.001, help="Skip input files larger than this many megabytes.")] = 5.0,
-    concurrency: Annotated[int, typer.Option(min=1, help="Most calls to the model at a time.")] = 16,
-    rpm: Annotated[
-        float | None, typer.Option(min=0.01, help="Most requests a minute.", show_default="no limit")
-    ] = None,
-    tpm: Annotated[float | None, typer.Option(min=0.01, help="Most tokens a minute.", show_default="no limit")] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for one reply.")] = 60.0,
+    concurrency: options.Concurrency = 16,
+    rpm: options.Rpm = None,
+    tpm: options.Tpm = None,
+    timeout: options.Timeout = 60.0,
     patience: Annotated[float, typer.Option(min=1, help="Stop when no call was answered for so many seconds.")] = 120.0,
     accept: Annotated[
         int | None, typer.Option(min=1, help="Stop at so many accepted pairs.", show_default="no limit")
@@ -123,16 +116,8 @@ def generate(
     max_candidates: Annotated[
         int | None, typer.Option(min=1, help="Work on at most so many sections.", show_default="no limit")
     ] = None,
-    max_usd: Annotated[
-        float | None, typer.Option(min=0, help="Stop when this is spent.", show_default="no limit")
-    ] = None,
-    prices: Annotated[
-        str | None,
-        typer.Option(
-            help="US dollars per million tokens: prompt,completion or prompt,completion,cached.",
-            show_default="genai-prices' list",
-        ),
-    ] = None,
+    max_usd: options.MaxUsd = None,
+    prices: options.Prices = None,
     batch: Annotated[
         bool, typer.Option("--batch", help="Ask in batch jobs: for less, but each round takes up to 24 hours.")
     ] = False,

@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from generation.running import options
+
 progress = Console(stderr=True)
 WIDTH = 180
 """Of tables in a file or pipe, which need not be cut."""
@@ -23,8 +25,8 @@ def prove(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a pair as well.")] = False,
     model: Annotated[str, typer.Option(help="Who reads.", show_default="the reader by rules")] = "",
-    base_url: Annotated[str, typer.Option(help="An OpenAI-compatible server.", show_default="OpenAI")] = "",
-    prompts: Annotated[Path | None, typer.Option(help="A prompt set of your own.", show_default="prompts/")] = None,
+    base_url: options.BaseUrl = "",
+    prompts: options.Prompts = None,
     prove_uniqueness: Annotated[
         bool, typer.Option("--prove-uniqueness", help="Reject where another sentence can stand in for a required one.")
     ] = False,
@@ -35,19 +37,12 @@ def prove(
     judge_model: Annotated[
         str, typer.Option(help="A model that says whether other words mean the same.", show_default="none")
     ] = "",
-    concurrency: Annotated[int, typer.Option(min=1, help="Most calls to the model at a time.")] = 16,
-    rpm: Annotated[
-        float | None, typer.Option(min=0.01, help="Most requests a minute.", show_default="no limit")
-    ] = None,
-    tpm: Annotated[float | None, typer.Option(min=0.01, help="Most tokens a minute.", show_default="no limit")] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for one reply.")] = 60.0,
-    max_usd: Annotated[
-        float | None, typer.Option(min=0, help="Stop when this is spent.", show_default="no limit")
-    ] = None,
-    prices: Annotated[
-        str | None,
-        typer.Option(help="US dollars per million tokens: prompt,completion.", show_default="genai-prices' list"),
-    ] = None,
+    concurrency: options.Concurrency = 16,
+    rpm: options.Rpm = None,
+    tpm: options.Tpm = None,
+    timeout: options.Timeout = 60.0,
+    max_usd: options.MaxUsd = None,
+    prices: options.Prices = None,
     batch: Annotated[bool, typer.Option("--batch", help="Ask in one batch job: for less, within 24 hours.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be asked; stop.")] = False,
 ) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from aiohttp import web
 
-from tests.model_server import Script, _canned, _player, completion, failing
+from tests.model_server import Script, ThreadedServer, _canned, _player, completion, failing
 
 Event = Literal["upload", "create", "list", "look", "content"]
 End = Literal["completed", "failed", "expired", "cancelled"]
@@ -42,7 +42,7 @@ class Made:
     faults: list[dict[str, Any]] = field(default_factory=list)
 
 
-class BatchServer:
+class BatchServer(ThreadedServer):
     """Serves files and jobs until the block ends.
 
     `fault(event, number)` may break the number-th request of a kind: a status to answer, "before" (cut the connection
@@ -53,6 +53,7 @@ class BatchServer:
     """
 
     def __init__(self, script: Script) -> None:
+        super().__init__()
         self.jobs: list[Made] = []
         self.files: dict[str, bytes] = {}
         self.seen: Counter[str] = Counter()
@@ -64,33 +65,8 @@ class BatchServer:
         self.limit = 10**9
         self.lagging = 0
         self.hold = threading.Event()
-        self.port = 0
         self._answer = _player(script)
         self._numbers = itertools.count(1)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
-
-    def __enter__(self) -> "BatchServer":
-        self._thread.start()
-        self.come_back()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.go_away()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    def go_away(self) -> None:
-        """Close the port, as a server does that is restarted; files and jobs stay."""
-        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result()
-
-    def come_back(self) -> None:
-        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result()
 
     async def _start(self) -> None:
         app = web.Application(client_max_size=10**9)
@@ -104,6 +80,10 @@ class BatchServer:
         site = web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True)
         await site.start()
         self.port = site._server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
+
+    async def _stop(self) -> None:
+        """Files and jobs stay."""
+        await self._runner.cleanup()
 
     def _door(self, event: Event, handle: Callable[[web.Request], Any]) -> Callable[[web.Request], Any]:
         async def answered(request: web.Request) -> web.StreamResponse:

@@ -1,6 +1,8 @@
 """Small records for tests, and a scripted generator and reviewer."""
 
+import random
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from generation.errors import Abstention
 from generation.records import Candidate, Coreference, Round, Section, Sentence, Span, Verdict
@@ -65,3 +67,13 @@ class ScriptedReviewer:
         if self.accepts(candidate):
             return Verdict(self.name, True, "Fine.")
         return Verdict(self.name, False, f"{self.name} objects.", ("other",))
+
+
+def written_articles(folder: Path, count: int) -> Path:
+    """`folder` with `count` articles of one section, of three sentences each, that share no content word."""
+    for n in range(count):
+        words = random.Random(n)
+        about = " ".join(f"w{words.randrange(10**6)}" for _ in range(30))
+        text = f"# Title {n}\n\nThe thing {n} is {about}. It stands here. Nothing more is known.\n"
+        (folder / f"a{n:02}.md").write_text(text)
+    return folder

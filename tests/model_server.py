@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 Fault = Literal["", "reset", "disconnect", "half", "half_unmeasured", "hang", "drip"]
 USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": 40}}
@@ -79,31 +79,22 @@ def refusing(script: Script, *modes: str, status: int = 400, message: str = "uns
     return lambda request: failing(status, message) if mode_of(request) in modes else answer(request)
 
 
-class ModelServer:
-    """Serves `script` on a free port of this machine until the block ends; `url` is the base URL for a client."""
+class ThreadedServer:
+    """A server on a free port of this machine, in a thread of its own, until the block ends; `url` is its base URL.
 
-    def __init__(self, script: Script, delay: float = 0.0) -> None:
-        self.calls: list[Call] = []
-        self.in_flight = 0
-        self.peak = 0
-        self.delay = delay
+    Subclasses have coroutines `_start`, which listens on `port` (0: a free one, which it then notes), and `_stop`.
+    """
+
+    def __init__(self) -> None:
         self.port = 0
-        self._answer = _player(script)
-        self._numbers = itertools.count()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
 
-    @property
-    def requests(self) -> list[Any]:
-        """The bodies that came in."""
-        return [call.json for call in self.calls]
-
-    def __enter__(self) -> "ModelServer":
+    def __enter__(self) -> Self:
         self._thread.start()
         self.come_back()
         return self
@@ -121,6 +112,31 @@ class ModelServer:
     def come_back(self) -> None:
         """Listen again, on the same port."""
         asyncio.run_coroutine_threadsafe(self._start(), self._loop).result()
+
+    async def _start(self) -> None:
+        raise NotImplementedError
+
+    async def _stop(self) -> None:
+        raise NotImplementedError
+
+
+class ModelServer(ThreadedServer):
+    """Serves `script`; `calls` logs what came in, in order of arrival."""
+
+    def __init__(self, script: Script, delay: float = 0.0) -> None:
+        super().__init__()
+        self.calls: list[Call] = []
+        self.in_flight = 0
+        self.peak = 0
+        self.delay = delay
+        self._answer = _player(script)
+        self._numbers = itertools.count()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def requests(self) -> list[Any]:
+        """The bodies that came in."""
+        return [call.json for call in self.calls]
 
     async def _start(self) -> None:
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port, backlog=1024)

@@ -18,6 +18,7 @@ from generation.api import agenerate, generate
 from generation.errors import UsageError
 from generation.llm import OpenAIChat
 from tests.batch_server import BatchServer
+from tests.helpers import written_articles
 from tests.model_server import ModelServer
 from tests.test_api import URL, examples, passages
 from tests.test_api import script as examples_script
@@ -37,14 +38,7 @@ main()
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpus")
-    for n in range(SECTIONS):
-        words = random.Random(n)
-        about = " ".join(f"w{words.randrange(10**6)}" for _ in range(30))
-        (folder / f"a{n:02}.md").write_text(
-            f"# Title {n}\n\nThe thing {n} is {about}. It stands here. No more is known.\n"
-        )
-    return folder
+    return written_articles(tmp_path_factory.mktemp("corpus"), SECTIONS)
 
 
 def arguments(corpus, out, url, *more):

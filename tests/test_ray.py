@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -26,7 +25,7 @@ from generation.running.ray_engine import Crew
 from generation.running.ray_worker import Worker, share_of
 from generation.running.settings import Cast, Limits
 from generation.running.table import Table
-from tests.helpers import ScriptedGenerator, ScriptedReviewer, candidate_of, section_of
+from tests.helpers import ScriptedGenerator, ScriptedReviewer, candidate_of, section_of, written_articles
 from tests.model_server import ModelServer, failing
 from tests.test_cli import ARTICLE, KEY, ROOT, craqan, lines, within
 from tests.test_resume import arguments, asked, files, script, stored
@@ -54,13 +53,7 @@ def ray():
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpus")
-    for n in range(SECTIONS):
-        words = random.Random(n)
-        about = " ".join(f"w{words.randrange(10**6)}" for _ in range(30))
-        text = f"# Title {n}\n\nThe thing {n} is {about}. It stands here. Nothing more is known.\n"
-        (folder / f"a{n:02}.md").write_text(text)
-    return folder
+    return written_articles(tmp_path_factory.mktemp("corpus"), SECTIONS)
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from dataclasses import replace
 import pytest
 
 from generation.journal import Journal
+from tests.helpers import written_articles
 from tests.model_server import Canned, ModelServer, failing
 from tests.test_cli import KEY, ROOT, counts, craqan, lines, within
 
@@ -40,14 +41,7 @@ def script(request):
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpus")
-    for n in range(SECTIONS):
-        words = random.Random(n)
-        about = " ".join(f"w{words.randrange(10**6)}" for _ in range(30))
-        (folder / f"a{n:02}.md").write_text(
-            f"# Title {n}\n\nThe thing {n} is {about}. It stands here. Nothing more is known.\n"
-        )
-    return folder
+    return written_articles(tmp_path_factory.mktemp("corpus"), SECTIONS)
 
 
 def arguments(corpus, out, url, *more):
