@@ -31,7 +31,8 @@ from generation.running.calls import Asked, Call, raw_of, read_raw, writable
 
 APPLICATION_ID = 0x43526151  # "CRaQ"
 VERSION = 1
-BUSY_S = 30.0
+BUSY_S = 30.0  # that another process may keep the file to itself
+_GLANCE_S = 0.02  # that a commit waits for it before the loop goes on with other work
 _CHECKED_BYTES = 64_000_000  # a larger file is not read through at opening; damage shows when a page is used
 _KNOWN_TEXTS = 1_000
 _AHEAD = 64_000_000  # characters that are committed before they are brought into the file itself
@@ -71,12 +72,14 @@ class Journal:
         self._known: set[str] = set()
         self._ahead = 0
         self._is_bringing_in = False
+        self._give_up = float("inf")  # on the monotonic clock
         with self._told():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         try:
             with self._told():
                 self._prepare_in_turn()
+                self._wait_up_to(_GLANCE_S)
         except JournalError:
             self._db.close()
             raise
@@ -123,19 +126,26 @@ class Journal:
     def take_in(self, other: Path) -> None:
         """Copy all calls of another journal, which nobody writes, into this one; what is answered here stays."""
         with self._told():
+            self._wait_up_to(BUSY_S)
             self._db.execute("ATTACH ? AS other", (str(other),))
             self._db.execute("BEGIN IMMEDIATE")
             self._db.execute("INSERT OR IGNORE INTO texts SELECT * FROM other.texts")
             self._db.execute(f"INSERT INTO calls SELECT * FROM other.calls WHERE true {_UNLESS_ANSWERED}")
             self._db.execute("COMMIT")
             self._db.execute("DETACH other")
+            self._wait_up_to(_GLANCE_S)
 
     def close(self) -> None:
         """Commit what waits and close the file."""
-        self._is_bringing_in = False
-        self._commit()
+        self._is_bringing_in, self._give_up = False, 0.0
         with self._told():
+            self._wait_up_to(BUSY_S)
+            self._commit()
             self._db.close()
+
+    def _wait_up_to(self, seconds: float) -> None:
+        """How long a statement waits in place for a file that another process keeps to itself."""
+        self._db.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")
 
     def __enter__(self) -> Self:
         return self
@@ -197,7 +207,9 @@ class Journal:
         waiting, self._waiting = self._waiting, []
         try:
             with self._told():
-                self._db.execute("BEGIN IMMEDIATE")
+                if not self._begin():
+                    self._waiting = waiting
+                    return
                 firsts = [self._insert(w) for w in waiting]
                 self._db.execute("COMMIT")
         except JournalError as error:
@@ -214,6 +226,20 @@ class Journal:
         self._ahead += sum(w.size for w in waiting)
         if self._ahead >= _AHEAD:
             self._bring_in()
+
+    def _begin(self) -> bool:
+        """False while another process writes: then the commit is tried again soon, and calls go on meanwhile."""
+        now = time.monotonic()
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            self._give_up = min(self._give_up, now + BUSY_S)
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or now >= self._give_up:
+                raise
+            asyncio.get_running_loop().call_later(_GLANCE_S, self._commit)
+            return False
+        self._give_up = float("inf")
+        return True
 
     def _bring_in(self) -> None:
         """Let a thread do it. What comes meanwhile waits, or what is ahead would grow without end."""

@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from pathlib import Path
 
@@ -127,19 +126,39 @@ async def test_two_journals_on_one_file_give_the_reply_that_was_stored_first(pat
         assert [call.status for call in one.calls()] == ["ok"]
 
 
-async def test_a_store_waits_for_another_writer_and_a_look_does_not(path):
+@pytest.fixture
+def other(path):
+    """Another program's connection to the journal, which has begun to write."""
+    Journal(path).close()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    yield other
+    other.close()
+
+
+async def test_a_store_waits_for_another_writer_and_neither_a_look_nor_the_loop_does(path, other):
     with Journal(path) as journal:
+        other.execute("COMMIT")
         journaled = Journaled(Counting(), journal)
         await journaled(request_of("one"))
-        other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         other.execute("BEGIN EXCLUSIVE")
         assert (await journaled(request_of("one"))).stored
-        release = threading.Timer(0.3, other.execute, ["COMMIT"])
-        release.start()
-        await journaled(request_of("two"))
-        release.join()
-        other.close()
-        assert len(list(journal.calls())) == 2
+        stores = [asyncio.create_task(journaled(request_of(text))) for text in ("two", "three")]
+        await asyncio.sleep(0.2)
+        assert not any(store.done() for store in stores)
+        other.execute("COMMIT")
+        await asyncio.gather(*stores)
+        assert len(list(journal.calls())) == 3
+
+
+async def test_another_writer_that_does_not_end_is_told(path, other, monkeypatch):
+    monkeypatch.setattr("generation.journal.BUSY_S", 0.1)
+    with Journal(path) as journal:
+        asked = [Asked.of("x y", request_of(text)) for text in ("one", "two")]
+        with pytest.raises(errors.JournalError, match="held by another process"):
+            await journal.keep(asked[0], Reply("lost"), "ok")
+        other.execute("COMMIT")
+        assert await journal.keep(asked[1], Reply("kept"), "ok") == Reply("kept")
 
 
 WRITER = textwrap.dedent("""
