@@ -1,6 +1,7 @@
 """The loop over many sections as two functions: `generate` for scripts and notebooks, `agenerate` for async code."""
 
 import asyncio
+import atexit
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing
@@ -72,8 +73,8 @@ def generate(
     as outcomes are taken. Closing the iterator, or an exception in the loop over it, stops the work and frees all.
 
     An outcome says "failed" where the model gave no usable answer. Raises UsageError for a wrong call, here and now;
-    AuthError or RequestError for a wrong key or model; CircuitError, after the outcomes that were under way, once
-    going on is hopeless: what they still lacked is "pending". With a journal the same call goes on from there.
+    CircuitError, after the outcomes that were under way, once going on is hopeless (a wrong key or model, a server that
+    stays away): what they still lacked is "pending". With a journal the same call goes on from there.
     """
     options = {name: value for name, value in locals().items() if name != "sections"}
     work = _Work(**options)
@@ -258,14 +259,22 @@ def _in_a_thread(start: Callable[[], AsyncIterator[T]]) -> Iterator[T]:
         return asyncio.run_coroutine_threadsafe(work, loop).result()
 
     stream = start()
-    try:
-        while (drawn := wait_for(_next(stream))) is not None:
-            yield drawn[0]
-    finally:
+
+    def end() -> None:
+        if loop.is_closed():
+            return
+        atexit.unregister(end)
         wait_for(_shut(stream))
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+    atexit.register(end)  # an iterator that is still held then is closed later, when its thread runs no more
+    try:
+        while (drawn := wait_for(_next(stream))) is not None:
+            yield drawn[0]
+    finally:
+        end()
 
 
 async def _next(stream: AsyncIterator[T]) -> tuple[T] | None:

@@ -11,6 +11,7 @@
      |   +- GateError            a release that may not go out as it is; carries `findings`
      |   +- JournalError         a journal that is damaged, foreign or locked
      |   |   +- NoJournalError   there is none (a UsageError too)
+     |   |   +- ForeignJournalError another program's, or a newer version's
      |   +- BallotError          a vote that cannot be taken: incomplete, too long, for a pair that is not open
      |   +- ReviewError          a review by people: its file is damaged, foreign, locked, or holds other pairs
      |   +- ChunkError           a chunker's spans do not fit the text
@@ -19,7 +20,8 @@
      +- ModelError               the model or its server
          +- AuthError            401, 402 or 403: the key or its account
          |   +- NoKeyError       no key is set, or one that no header can carry (a UsageError too)
-         +- RequestError         400, 404, 422: the request, the model's name or the address
+         +- RequestError         400, 422: the server does not take this request
+         |   +- AddressError     404, 405, 3xx: the server knows no such model, or is not at this address
          +- RateLimitError       429 after all retries
          +- ServerError          5xx, or no chat completion, after all retries
          +- ConnectError         no connection, or it broke
@@ -96,6 +98,10 @@ class NoJournalError(JournalError, UsageError):
     """No journal where one was to be read."""
 
 
+class ForeignJournalError(JournalError):
+    """A journal of another program or of a newer version, which is never written to nor removed."""
+
+
 class ChunkError(InputError):
     """A chunker, of ours, of a library or a caller's own, whose spans do not fit the text."""
 
@@ -138,7 +144,11 @@ class NoKeyError(AuthError, UsageError):
 
 
 class RequestError(ModelError):
-    """400, 404 or 422: the server does not take this request."""
+    """400 or 422: the server does not take this request."""
+
+
+class AddressError(RequestError):
+    """404, 405, 410, 3xx, or a 400 that names the model: there is no such model, or nothing to ask at this address."""
 
 
 class RateLimitError(ModelError):

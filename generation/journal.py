@@ -23,11 +23,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from generation.client.calls import Asked, Call, raw_of, read_raw, writable
 from generation.client.replies import usable
-from generation.errors import CircuitError, JournalError, ModelError, NoJournalError
+from generation.errors import CircuitError, ForeignJournalError, JournalError, ModelError, NoJournalError
 from generation.llm import Chat, Reply, Request
 from generation.records import Usage
-from generation.running.calls import Asked, Call, raw_of, read_raw, writable
 
 APPLICATION_ID = 0x43526151  # "CRaQ"
 VERSION = 1
@@ -195,9 +195,11 @@ class Journal:
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
         tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if owner != APPLICATION_ID and (owner or tables):
-            raise JournalError(f"{self.path} belongs to another program and is left as it is; choose another folder.")
+            raise ForeignJournalError(
+                f"{self.path} belongs to another program and is left as it is; choose another folder."
+            )
         if owner == APPLICATION_ID and version > VERSION:
-            raise JournalError(f"{self.path} was made by a newer CRaQAn; use that version, or another folder.")
+            raise ForeignJournalError(f"{self.path} was made by a newer CRaQAn; use that version, or another folder.")
         return bool(owner == APPLICATION_ID)
 
     def _commit(self) -> None:

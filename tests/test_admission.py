@@ -149,14 +149,49 @@ async def test_a_wait_beyond_all_bounds_stops_the_run_and_says_so():
     assert "3600" in str(results[0])
 
 
-@pytest.mark.parametrize("status", [401, 402, 403, 404])
-async def test_a_wrong_key_or_model_stops_all_calls_at_once(status):
-    with ModelServer(lambda _: failing(status, "no")) as server:
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        *((status, "no") for status in (401, 402, 403, 404, 405, 301, 307)),
+        (400, "The requested model 'tiny' does not exist"),
+        (400, "tiny is not a valid model ID"),
+        (400, "Model Not Exist"),
+        (400, "Invalid model: tiny"),
+        (422, "model tiny was not found"),
+    ],
+)
+async def test_a_wrong_key_model_or_address_stops_all_calls_at_once(status, words):
+    with ModelServer(lambda _: failing(status, words)) as server:
         async with OpenAIChat("tiny", server.url, retries=0) as chat:
             results = await flood(Admission(chat, 4), 100)
         assert len(server.calls) <= 4
     assert {type(r) for r in results} == {errors.CircuitError}
     assert isinstance(results[0].__cause__, errors.AuthError | errors.RequestError)
+
+
+@pytest.mark.parametrize(
+    "words", ["This model does not support tools", "invalid model output", "unknown model parameter", "too long"]
+)
+async def test_a_400_that_is_not_about_the_models_name_is_its_calls_own(words):
+    with ModelServer(lambda r: failing(400, words) if r["messages"][0]["content"] == "0" else "ok") as server:
+        async with OpenAIChat("tiny", server.url, retries=0) as chat:
+            results = await flood(Admission(chat, 1), 5)
+    assert [type(r) for r in results] == [errors.RequestError, *[Reply] * 4]
+
+
+async def test_nothing_goes_out_once_an_answer_has_stopped_the_run():
+    fake = Fake()
+    admission = Admission(fake, 1)
+
+    async def until_spent(request):
+        reply = await admission(request)
+        if len(fake.texts) == 3:
+            admission.stop("all is spent.")
+        return reply
+
+    results = await flood(until_spent, 10)
+    assert len(fake.texts) == 3 and admission.in_flight == 0
+    assert sum(isinstance(r, errors.CircuitError) for r in results) == 7
 
 
 async def test_a_key_that_is_revoked_in_mid_run_stops_the_run():

@@ -150,6 +150,22 @@ def test_leaving_early_ends_calls_thread_and_journal(how, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["journal.sqlite"]  # closed: no -wal beside it
 
 
+@pytest.mark.parametrize("held", ["running", "held = [running]; held.append(held); del running"])
+def test_a_program_that_ends_while_it_holds_the_iterator_ends_at_once_and_closes_the_journal(held, tmp_path):
+    with ModelServer(script, delay=0.03) as server:
+        code = f"""
+            import generation
+            from tests.test_api import passages
+            chat = generation.OpenAIChat("m", {server.url!r})
+            running = generation.generate(passages(99), chat=chat, journal="journal.sqlite", check_level="none")
+            print(next(running).status)
+            {held}
+        """
+        done = python(textwrap.dedent(code), tmp_path)
+    assert done.stdout.split() == ["accepted"] and not done.stderr and done.returncode == 0
+    assert [p.name for p in tmp_path.iterdir()] == ["journal.sqlite"]  # closed: no -wal beside it
+
+
 def test_an_interrupt_while_waiting_ends_the_work():
     with ModelServer(lambda request: Canned(fault="hang")) as server:
         code = f"""

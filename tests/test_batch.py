@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from generation import errors
 from generation.client import batch, batch_jobs
 from generation.client.batch import BatchChat
 from generation.errors import CircuitError, RequestError, ServerError
@@ -302,11 +303,18 @@ async def test_no_more_goes_out_than_the_budget_is_likely_to_pay(tmp_path):
 
 
 async def test_a_full_disk_is_an_error_for_all_who_wait(tmp_path):
-    (tmp_path / "batches").write_text("in the way")
     with BatchServer(echo) as server:
         async with Sitting(server, tmp_path) as sitting:
+            (tmp_path / "batches" / "0001.jsonl").mkdir()  # in the way
             replies = await asyncio.wait_for(sitting.ask(requests_of(3)), 5)
         assert {type(r).__name__ for r in replies} == {"JournalError"} and not server.seen
+
+
+async def test_a_folder_that_cannot_be_made_is_told_before_anything_is_asked(tmp_path):
+    (tmp_path / "batches").write_text("in the way")
+    with BatchServer(echo) as server, pytest.raises(errors.JournalError, match="batches"):
+        await Sitting(server, tmp_path).__aenter__()
+    assert not server.seen
 
 
 def test_a_run_in_batches_prices_by_the_batch(tmp_path):

@@ -85,7 +85,7 @@ def test_a_batch_run_writes_the_files_of_the_live_run(corpus, live, tmp_path):
         assert len(server.jobs) <= 12  # six rounds of drafts and reviews
         assert server.keys == {f"Bearer {KEY}"}
     assert files(tmp_path / "run") == live[0]
-    records = [json.loads(p.read_text()) for p in (tmp_path / "run" / "batches").iterdir()]
+    records = [json.loads(p.read_text()) for p in (tmp_path / "run" / "batches").glob("*.json")]
     assert {r["state"] for r in records} == {"closed"} and sum(r["answered"] for r in records) == live[1]
     assert not any(KEY in p.read_text(errors="replace") for p in (tmp_path / "run").rglob("*") if p.is_file())
 
@@ -186,6 +186,23 @@ def test_a_program_that_is_left_while_a_job_is_out_collects_it_and_may_not_ask_l
         found = list(generate(passages(3), chat=chat_at(server), journal=journal, batch=True))
         assert len(found) == 3 and {o.status for o in found} <= {"accepted", "rejected"}
         assert set(server.paid.values()) == {1} and len(server.jobs) >= 2
+
+
+def test_a_second_program_on_one_journal_is_refused_while_the_first_has_jobs_out(tmp_path):
+    options = {"journal": tmp_path / "j.sqlite", "batch": True, "check_level": "none"}
+    with BatchServer(examples_script) as server:
+        server.hold.set()
+        first = threading.Thread(target=lambda: list(generate(passages(3), chat=chat_at(server), **options)))
+        first.start()
+        while not server.seen["look"]:
+            time.sleep(0.005)
+        with pytest.raises(UsageError, match="another journal"):
+            list(generate(passages(3), chat=chat_at(server), **options))
+        server.hold.clear()
+        first.join()
+        jobs = len(server.jobs)
+        assert len(list(generate(passages(3), chat=chat_at(server), **options))) == 3 and len(server.jobs) == jobs
+    assert set(server.paid.values()) == {1}
 
 
 def chat_at(server):

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from generation import errors
+from generation.client.calls import key_of
 from generation.journal import Journal, Journaled
 from generation.llm import OpenAIChat, Reply, Request, ask, read_json
 from generation.records import Usage
-from generation.running.calls import key_of
 from tests.model_server import Canned, ModelServer, failing
 
 LONG = "You are a REVIEWER. " * 50

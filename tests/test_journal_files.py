@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from generation import errors
+from generation.client.calls import Asked
 from generation.journal import Journal, Journaled
 from generation.llm import Reply
-from generation.running.calls import Asked
 from tests.model_server import Canned, ModelServer
 from tests.test_journal import Counting, request_of
 from tests.test_journal import path as path

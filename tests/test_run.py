@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
-from generation.errors import AuthError, CircuitError, InputError, ServerError, UsageError
+from generation.errors import AuthError, CircuitError, ForeignJournalError, InputError, ServerError, UsageError
 from generation.llm import OpenAIChat
 from generation.panel import from_prompts
 from generation.prompts import load_set
@@ -226,6 +228,16 @@ async def test_resume_always_needs_a_run_and_never_throws_it_away(tmp_path):
     (tmp_path / "journal.sqlite").write_bytes(b"old")
     await run_into(tmp_path, settings={"seed": 2}, resume="never")
     assert not (tmp_path / "journal.sqlite").exists()
+
+
+async def test_a_run_that_is_thrown_away_takes_no_other_programs_file_with_it(tmp_path):
+    await run_into(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as db:
+        db.execute("CREATE TABLE diary (day TEXT)")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(ForeignJournalError, match="another program"):
+        await run_into(tmp_path, resume="never")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 async def test_two_runs_in_one_folder_at_once_are_refused(tmp_path):

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from generation.client.rates import Rate, named_wait
 from generation.errors import (
+    AddressError,
     AuthError,
     CertificateError,
     CircuitError,
@@ -20,7 +21,6 @@ from generation.errors import (
     ModelError,
     ModelTimeoutError,
     RateLimitError,
-    RequestError,
 )
 from generation.llm import LONGEST_WAIT, RETRIED, Chat, Reply, Request, pause
 
@@ -32,7 +32,7 @@ _OUTAGE = 5  # failures in a row, across calls, that make an outage
 _MOST_429 = 30  # a call refused this often is too large for the limit, not too early
 _MOST_TIMEOUTS = 2  # a time-out may be paid for, so few
 _MOST_FAILURES = 50  # calls in a row that ended in failure
-_MOST_BARRED = 5  # calls in a row that met 403 or 404 after others were answered
+_MOST_BARRED = 5  # calls in a row that met 403 or an AddressError after others were answered
 _CHARS_PER_TOKEN = 4
 
 
@@ -127,6 +127,9 @@ class Admission:
             if turn.done() and not turn.cancelled():  # let through and cancelled at once
                 self._leave()
             raise
+        if self.stopped is not None:  # let through, and the run stopped before it went: by what an answer cost
+            self._leave()
+            raise CircuitError(str(self.stopped))
 
     def _pump(self) -> None:
         """Let through whom window and limits allow; if time is what is missing, come back then."""
@@ -251,7 +254,7 @@ class Admission:
     def _is_hopeless(self, error: ModelError) -> bool:
         if isinstance(error, CertificateError) or (isinstance(error, AuthError) and error.status != 403):
             return True
-        if not isinstance(error, AuthError | RequestError) or error.status not in (403, 404):
+        if not isinstance(error, AuthError | AddressError):
             return False
         self._row_of_barred += 1
         return not self._answered or self._row_of_barred >= _MOST_BARRED

@@ -12,17 +12,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
+from filelock import FileLock, Timeout
+
 from generation.client.batch_http import BatchTransport, Job
 from generation.client.batch_jobs import Courier
 from generation.client.batch_lines import ENDED_EARLY, Line, is_answered, missing_line, read_line, request_line
-from generation.client.batch_waves import Wave, Waves
+from generation.client.batch_waves import Wave, Waves, unwritable
+from generation.client.calls import key_of
 from generation.client.dialect import Dialect
 from generation.client.replies import usable
 from generation.client.transport import endpoint, find_key
-from generation.errors import AuthError, CircuitError, ModelError, RequestError
+from generation.errors import AddressError, AuthError, CircuitError, ModelError, RequestError, UsageError
 from generation.journal import Journal
 from generation.llm import RETRIED, Reply, Request, identity_of
-from generation.running.calls import key_of
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 199_000_000
@@ -68,11 +70,11 @@ class BatchChat:
         self._transport = BatchTransport(url, find_key(url, api_key), timeout)
         self._courier = Courier(self._transport, notify)
         self._journal = journal
-        self._waves = Waves(folder)
+        self._folder = folder
+        self._lock = FileLock(folder / ".lock")
         self._extra = dict(extra or {})
         self._cost, self._spare, self._notify = cost, spare, notify
         self._dialect = Dialect(model, self._extra, lambda note: notify(f"{model} at {self._transport.host}: {note}"))
-        self._take_up_form()
         self._items: dict[str, _Item] = {}  # all that is asked and not answered, by key
         self._queue: dict[str, _Item] = {}  # what of it waits for a wave
         self._owners: dict[str, Wave] = {}  # the latest wave that a key went out with
@@ -94,6 +96,9 @@ class BatchChat:
         return len(self._owners)
 
     async def __aenter__(self) -> Self:
+        self._hold_folder()
+        self._waves = Waves(self._folder)
+        self._take_up_form()
         for wave in self._waves.open:
             if wave.file_id and not self._is_kept(wave.keys):
                 self._owners.update(dict.fromkeys(wave.keys, wave))
@@ -109,8 +114,11 @@ class BatchChat:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        self._close_kept()
-        await self._transport.aclose()
+        try:
+            self._close_kept()
+        finally:
+            self._lock.release()
+            await self._transport.aclose()
 
     async def __call__(self, request: Request) -> Reply:
         """Ask, in as many waves as it takes; the ModelError of the last one, or CircuitError, is raised."""
@@ -128,6 +136,18 @@ class BatchChat:
         for task in self._jobs:
             task.cancel()
 
+    def _hold_folder(self) -> None:
+        """One process at a time: two would give their waves the same numbers, and lose each other's jobs."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise UsageError(
+                f"Another process asks in batch jobs from {self._folder}; wait for it, or give another journal."
+            ) from None
+        except OSError as error:
+            raise unwritable(self._folder, error) from error
+
     async def _reply(self, key: str, request: Request, body: dict[str, Any]) -> Reply:
         for attempt in itertools.count():
             line = await self._line(key, request, body)
@@ -138,10 +158,8 @@ class BatchChat:
                     if error.code in ENDED_EARLY:  # the job's doing, not this request's
                         self._give_up(error)
                     raise
-            except (AuthError, RequestError) as error:
-                if isinstance(error, AuthError) or error.status == 404:
-                    self._give_up(error)
-                raise
+            except (AuthError, AddressError) as error:
+                self._give_up(error)
         raise AssertionError("not reached")
 
     def _give_up(self, error: ModelError) -> NoReturn:

@@ -42,7 +42,7 @@ class Wave:
             with self.requests.open("wb") as file:
                 file.writelines(lines)
         except OSError as error:
-            raise _unwritable(self.requests, error) from error
+            raise unwritable(self.requests, error) from error
         self.save()
 
     def save(self) -> None:
@@ -68,7 +68,7 @@ class Wave:
         try:
             write_whole(self.path, json.dumps(record) + "\n")
         except OSError as error:
-            raise _unwritable(self.path, error) from error
+            raise unwritable(self.path, error) from error
 
 
 class Waves:
@@ -108,5 +108,6 @@ def _wave(path: Path, record: Mapping[str, Any]) -> Wave:
         raise JournalError(f"{path} is of another version ({error}); move it away to give that job up.") from error
 
 
-def _unwritable(path: Path, error: OSError) -> JournalError:
+def unwritable(path: Path, error: OSError) -> JournalError:
+    """The error for a record that could not be written."""
     return JournalError(f"{path} cannot be written ({error.strerror}); make room, then run again to go on.")

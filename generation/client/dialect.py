@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from generation.errors import ModelError, RequestError, ServerError
+from generation.errors import AddressError, ModelError, RequestError, ServerError
 
 if TYPE_CHECKING:
     from generation.llm import Reply, Request
@@ -121,6 +121,8 @@ class Dialect:
         return await self._adapting(request, mode, send)
 
     def _may_be_format(self, error: ModelError) -> bool:
+        if isinstance(error, AddressError):
+            return False
         if _names_format(error):
             return True
         if isinstance(error, ServerError):

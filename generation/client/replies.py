@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from generation.client.failures import one_line
 from generation.client.transport import retry_after
 from generation.errors import (
+    AddressError,
     AuthError,
     ContentFilterError,
     LengthError,
@@ -36,6 +37,11 @@ LIMIT_HEADERS = (
     "x-ratelimit-reset-tokens",
 )
 _MOST_TOKENS = 10**9  # of one call; a larger number is no count
+_NO_MODEL = re.compile(
+    r"model_not_(found|exist|supported)|model not (found|exist)|not a valid model"
+    r"|(unknown|invalid|no such) model\b(?! \w)|model\b.{0,120} (does not exist|doesn't exist|not found)"
+)
+"""How servers that answer 400 to a model's name put it."""
 _EMPTY_ACCOUNT = ("insufficient_quota", "billing_hard_limit", "credit balance")
 
 
@@ -97,10 +103,10 @@ def error_of(host: str, model: str, status: int, headers: Mapping[str, str], bod
         kind, words = AuthError, f"{host} does not take the key (401: {message}): set another one."
     elif status == 403:
         kind, words = AuthError, f"{host} does not allow this to the key (403: {message}): use another key or model."
-    elif status == 404:
+    elif status in (404, 405, 410) or (status in (400, 422) and _NO_MODEL.search(lower)):
         kind, words = (
-            RequestError,
-            f"{host} knows no {model} or no such address (404: {message}): check both, and the /v1.",
+            AddressError,
+            f"{host} knows no {model} or no such address ({status}: {message}): check both, and the /v1.",
         )
     elif status == 408:
         kind, words = ModelTimeoutError, f"{host} gave up waiting (408: {message})."
@@ -110,7 +116,7 @@ def error_of(host: str, model: str, status: int, headers: Mapping[str, str], bod
         kind, words = ServerError, f"{host} failed ({status}: {message}): try again later."
     elif status < 400:
         where = headers.get("location", "nowhere")
-        kind, words = RequestError, f"{host} answers {status} and points to {where}: give that as the base URL."
+        kind, words = AddressError, f"{host} answers {status} and points to {where}: give that as the base URL."
     else:
         kind, words = RequestError, f"{host} refused the request ({status}: {message})."
     return kind(words, raw=body[:2000], status=status, retry_after=retry_after(headers), code=code)

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, Self
 from filelock import FileLock, Timeout
 
 from generation.dataset import passage_from, row_from
-from generation.errors import InputError, UsageError
+from generation.errors import ForeignJournalError, InputError, JournalError, UsageError
 from generation.files import write_whole
 from generation.records import Outcome, digest
 
@@ -118,6 +118,8 @@ class RunFolder:
 
     def _throw_away(self) -> None:
         """Remove the files of a run, and only those; workers' journals are journal-<n>.sqlite."""
+        for journal in self.path.glob("journal*.sqlite"):
+            _refuse_foreign(journal)
         names = ("run.json", *(f"{name}.jsonl" for name in FILES), *(f"{name}.jsonl.part" for name in FILES))
         for path in (*(self.path / name for name in names), *self.path.glob("journal*.sqlite*")):
             path.unlink(missing_ok=True)
@@ -192,6 +194,18 @@ class RunFolder:
     def _write(self, summary: Mapping[str, Any]) -> None:
         whole = {**summary, "settings": self.settings, "recipe": self.recipe}
         write_whole(self.path / "run.json", json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+
+
+def _refuse_foreign(journal: Path) -> None:
+    """Raise ForeignJournalError for a file that is not ours to remove; a damaged one may have been."""
+    from generation.journal import Journal
+
+    try:
+        Journal(journal, create=False).close()
+    except ForeignJournalError:
+        raise
+    except JournalError:
+        pass
 
 
 def _finished(summary: Mapping[str, Any]) -> int:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from generation.client.calls import Asked
 from generation.client.replies import usable
 from generation.errors import UsageError
 from generation.journal import Journal
 from generation.llm import Chat, Reply, Request
-from generation.running.calls import Asked
 
 LEAVING_S = 30.0
 """Seconds in which a worker that was killed must have let its journal go."""

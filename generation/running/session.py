@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -142,8 +142,9 @@ class Session:
         async with AsyncExitStack() as stack:
             self._catch_interrupts(stack)
             async for outcome in await self._outcomes(stack, sections, folder, progress, notes):
-                if self._is_target_reached():
-                    continue  # a later section that was under way; its replies stay in the journal
+                if self._is_target_reached():  # a later section that was under way: it is paid, and in the journal
+                    self.books.add(replace(outcome, status="pending"))
+                    continue
                 outcome = self._judged_new(outcome)
                 folder.add(outcome)
                 self.books.add(outcome)

@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from generation.running.calls import Call
+    from generation.client.calls import Call
 
 REQUIRED = "bold"
 MENTION = "bold black on bright_yellow"
