@@ -1,5 +1,6 @@
 """What the checks speak: a Problem, and a Case, the candidate beside its passage with all that several checks share."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from generation.language.resolver import Link
 
 Certainty = Literal["certain", "unsure"]
+_MATTER = re.compile(
+    r"^In (?:(?:the history of|connection with) .+?|[^,?]+ vs?\. [^,?]+), "
+    r"(?=(?:(?:[a-z]+ )?(?:who|whom|what|which|whose)|when|where|why|how)\b)"
+)
+"""What names the article before a question: "In the history of the Mann Act, who ...?", "In Roe v. Wade, what ...?"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +53,14 @@ class Case:
         return self.stems_of(self.indices)
 
     @cached_property
+    def question(self) -> str:
+        """The question behind the words that name its article, which need not stand in the required sentences."""
+        return _MATTER.sub("", self.candidate.question)
+
+    @cached_property
     def asked(self) -> list[str]:
         """Stems of what the question is about."""
-        return terms.asked_about(self.candidate.question)
+        return terms.asked_about(self.question)
 
     @cached_property
     def answer_words(self) -> list[str]:

@@ -163,7 +163,7 @@ def _leaves_object(last: "Token", case: Case) -> bool:
 
 def numbers_supported(case: Case) -> Iterator[Problem]:
     """Every number of the question is in the required sentences."""
-    for word in terms.words(case.candidate.question):
+    for word in terms.words(case.question):
         if word[0].isdigit() and terms.stem(word) not in case.required_stems:
             yield _absent(case, word, [terms.stem(word)], "numbers_supported", "certain")
             return
@@ -171,7 +171,7 @@ def numbers_supported(case: Case) -> Iterator[Problem]:
 
 def names_supported(case: Case) -> Iterator[Problem]:
     """Every name of the question is in the required sentences, at least by its last word."""
-    for run in terms.names(case.candidate.question):
+    for run in terms.names(case.question):
         words = [w for w in terms.words(" ".join(run)) if w not in TITLES]
         if words and not _is_known(words, case.required_stems):
             sure: Certainty = (

@@ -20,10 +20,14 @@ LIFTED = frozenset(
         "a body that does many such things",
         "a contest without its year",
         "the possessive can be read in two ways",
+        "a person by a surname alone",
+        "only the title says which one is meant",
+        "the question leaves open in which matter",
     )
 )
 """Doubts that naming the matter takes away."""
-OPEN = frozenset(('the question has nouns with "the" that nothing in it explains',
+OPEN = frozenset(('a noun with "the" in the question that only the passage explains',
+                  'the question has nouns with "the" that nothing in it explains',
                   'the question has a phrase with "the" that nothing in it explains'))  # fmt: skip
 """Doubts that it takes away where the nouns are those that belong to such a matter."""
 _OF_CASES = frozenset(
@@ -73,7 +77,7 @@ def _kind(words: list[str]) -> str:
 def anchored(behind: Antecedents, draft: Draft) -> Draft | None:
     """The draft with the matter named first; None where it names it already, or where the title is the answer."""
     opening = wording(behind.parse.title)
-    if not opening or draft.anchor or _is_told(behind, draft):
+    if not opening or draft.anchor or is_told(behind, draft):
         return None
     first, _, rest = draft.question.partition(" ")
     return replace(draft, question=f"{opening} {first[:1].lower()}{first[1:]} {rest}", anchor=opening)
@@ -95,7 +99,7 @@ def _opened(question: str) -> str:
     return rest[:1].upper() + rest[1:]
 
 
-def _is_told(behind: Antecedents, draft: Draft) -> bool:
+def is_told(behind: Antecedents, draft: Draft) -> bool:
     """Does the question, or what it asks back for, name the topic?"""
     keys = {topic.key(n) for n in topic.names(behind.parse.title)}
     said = topic.key(draft.question)

@@ -21,6 +21,11 @@ from generation.records import Coreference
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
+_WITH_ARTICLE = frozenset(
+    "act amendment treaty convention statute committee commission court bureau department board agency council "
+    "administration association tribunal".split()
+)
+"""Nouns whose names English writes with "the"."""
 _SMALL_WORDS = ("the", "and", "for", "from", "with")
 MAX_TRIES = 60
 """Sets of sentences that are resolved again for one question."""
@@ -89,7 +94,7 @@ class Antecedents:
     def name(self, link: Link) -> Mention | None:
         """The fullest name before the mention, the nearest of equals; None if none stands alone."""
         if not link.names:
-            return next((d for d in link.sources if self._describes(d, link)), None)
+            return next((d for d in link.sources if d.topical or self._describes(d, link)), None)
         alone = link.mention.form == "definite" or link.mention.gender in ("m", "f")  # cannot mean two together
         good = [n for n in link.names if stands_alone(n) and (alone or not n.coordinated) and self._is_clean(n)]
         return max(good, key=lambda n: (len(n.words), n.sentence), default=None)
@@ -140,7 +145,13 @@ class Antecedents:
         text = text.removesuffix("'s").removesuffix("’s")
         if text.startswith("The ") and not self._owns_article(name):
             return "the " + text[4:]
-        return text
+        return "the " + text if self._lacks_article(name) else text
+
+    def _lacks_article(self, name: Mention) -> bool:
+        """ "Virginia's Racial Integrity Act": a name that takes "the" once nothing owns it."""
+        first = self.parse.words[name.start]
+        taking = len(name.words) > 1 and name.noun in _WITH_ARTICLE and name.words[-1] in (name.noun, "commerce")
+        return taking and first.lower_ != "the" and not any(w.endswith(("'s", "’s")) for w in name.words)
 
     def called(self, name: Mention) -> str:
         """The name as a question calls it: in full where the article's title tells whose surname it is."""

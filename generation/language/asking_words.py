@@ -41,6 +41,8 @@ class Wording:
         """What a name says of itself: "university" of "Yale University", "country" of "France"."""
         if " ".join(name.words) in COUNTRIES:
             return "country"
+        if noun_kind(name.noun) == "place" and not self.is_place(self.parse.words[name.head]):
+            return ""
         if name.noun and name.noun in name.words:
             return name.noun if name.noun not in ("court", "system", "house") else ""
         told = sorted(n for n in name.nouns if noun_kind(n) in ("work", "org", "law", "event"))

@@ -168,7 +168,7 @@ def clauses(parse: Parse, sentence: int) -> list[Clause]:
             between = "".join(t.text for t in parse.doc[head.i : other.i])
             beside = _segment(parse, head) == _segment(parse, other)
             if other.pos_ in ("VERB", "AUX") and beside and between.count("(") == between.count(")"):
-                more = clause_of(parse, other, first) if other.i > head.i else None
+                more = clause_of(parse, other, found[-1]) if other.i > head.i else None
                 found += [more] if more else []
     return found + [chain for clause in found if (chain := _chained(clause)) is not None]
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from generation.language import anchoring, doubts, topic
+from generation.language import anchoring, doubts, link_doubts, topic
 from generation.language.antecedents import Antecedents, Support
 from generation.language.entities import Entity, Link
 from generation.language.mentions import Mention
@@ -54,7 +54,7 @@ def traits(behind: Antecedents, draft: Draft, links: Mapping[Mention, Link], sup
         "loose, asked back": float(bool(draft.loose) and draft.wanted is not None),
         "says little": float(said < 3),
         "says little, asked back": float(said < 3 and draft.wanted is not None),
-        "very far": float(gap > 3 and not all(doubts.is_plain(behind, link) for link in links.values())),
+        "very far": float(gap > 3 and not all(link_doubts.is_plain(behind, link) for link in links.values())),
         "doubt": math.log(draft.weight / PRIORS[draft.target]),
         **_specific(behind, draft),
         "is the topic": float(topic.find([entity], behind.parse.title) is not None),
@@ -105,7 +105,7 @@ def _has_other_subject(behind: Antecedents, mention: Mention) -> bool:
 
 def _is_of_another(behind: Antecedents, entity: Entity, mention: Mention) -> bool:
     """Is the article about somebody else of the pronoun's sex?"""
-    return doubts.is_about_another(behind, entity, mention.gender) if mention.gender in ("m", "f") else False
+    return link_doubts.is_about_another(behind, entity, mention.gender) if mention.gender in ("m", "f") else False
 
 
 def _rivals(behind: Antecedents, entity: Entity, mention: Mention) -> int:

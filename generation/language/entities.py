@@ -80,9 +80,15 @@ class Link:
 
     @property
     def sources(self) -> list[Mention]:
-        """The names, or for what has none the phrase that first described it ("a channel linked to the group")."""
-        described = [m for m in self.entity.mentions if m.sentence < self.mention.sentence and m.is_describing]
-        return self.names or described[:1] * (not self.entity.names)
+        """The names, or for what has none the phrase that first described it ("a channel linked to the group").
+
+        Where the title tells what "the law" is, this, the last time it stood there.
+        """
+        if self.names or self.entity.names:
+            return self.names
+        before = [m for m in self.entity.mentions if m.sentence < self.mention.sentence]
+        described = [m for m in before if m.is_describing]
+        return described[:1] or [m for m in before if m.topical][-1:]
 
 
 def gather(names: Iterable[Mention], people: Mapping[tuple[str, ...], str] | None = None) -> dict[int, Entity]:

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from generation.language import doubts
+from generation.language import anchoring, doubts
 from generation.language.antecedents import Antecedents
-from generation.language.lexicon import KNOWN_NAMES, UNIQUE_NOUNS
+from generation.language.lexicon import KNOWN_NAMES, UNIQUE_NOUNS, first_names
 from generation.language.phrasing import Draft
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _SHARED = frozenset(
     "act air appear attend be become belong come compete complete continue debut distribute earn employ enter feature "
     "get give go graduate have hold include initiate join learn live make marry meet move open operate own perform "
     "play produce race receive release return run serve share sign sit star start stay study teach tour "
-    "train travel visit voice work".split()
+    "train travel visit voice work loan take finish score trade draft rank support loan sponsor".split()
 )
 """What many do to or with the same thing, so that its name tells nobody apart."""
 _OF_ONE = frozenset(
@@ -45,6 +45,7 @@ _CONTENT = 4
 _PARTS = ("compound", "nmod", "amod", "npadvmod")
 _SUFFIXES = ("llc", "inc.", "inc", "ltd", "ltd.", "corp.", "co.", "jr.", "sr.")
 _BROKEN = re.compile(r"\s[.,;:](?!\d)|\w - \w|\b(?:1\d{3}|20\d\d) [A-Z]|\bwhom he\b|\bwhom she\b")
+_WHOM = re.compile(r"\b(?:of|to|for) whom\b(?! (?:was|were|did|does|is|are)\b)")
 _SPAN = re.compile(r"\bfrom \d{4} (?:to|through) \d{4}")
 _HALF_SPAN = re.compile(r"\bfrom (?:[A-Z]\w+ )?\d{4}\?$")
 _RELATIVE = re.compile(r"\b(?:before long|soon|later|afterwards?|initially|the next (?:day|year|month)|that year)\b")
@@ -52,16 +53,25 @@ _COMMA = re.compile(
     r"^(?:Whose|\w+ (?:did|does|do|has|had|was|were|is|are)) [^,]+, (?:on|in|at|from|with|to|by|of) [^,]+$"
 )
 """A single comma after which the subject goes on ("Gideon's petition, on prison stationery arrive?")."""
-_CAREER = re.compile(r"\b(?:career|seasons?|baseman|midfielder|debut|professional(?:ly)?|freshman)\b")
+_INCOMPLETE = re.compile(r"\b(?:take|took|taken) part\?$")
+"""What leaves open in what."""
+_ORDINAL = re.compile(r"\b(?:his|her|its|their) (?:first|second|third|fourth|fifth|last|next|only) \w+\?$")
+_PART = re.compile(r"\bas part of\b")
+_CAREER = re.compile(
+    r"\b(?:career|seasons?|baseman|midfielder|debut|professional(?:ly)?|freshman|runner-up|(?:first|second) place)\b"
+)
 """Words of what many players and actors have alike."""
 _ANSWERED_BY_NOUN = ("object", "become", "governed", "name")
 _REASONS = ("purpose", "why")
+UNEXPLAINED = 'a noun with "the" in the question that only the passage explains'
+FIRST_NAME = "a person by a first name alone"
+SURNAME = "a person by a surname alone"
 _SPLITTING = (*_ANSWERED_BY_NOUN, "where", "within", "second", "agent", "attribute")
 
 
 def of(behind: Antecedents, draft: Draft) -> Iterator[str]:
     """Reasons for which the question may mean more than one, or reads as a piece of one."""
-    if _BROKEN.search(draft.question) or _HALF_SPAN.search(draft.question):
+    if any(p.search(draft.question) for p in (_BROKEN, _HALF_SPAN, _WHOM)):
         yield "the question is broken or cut"
     if _RELATIVE.search(draft.question.lower()):
         yield "a time that counts from something else"
@@ -70,14 +80,27 @@ def of(behind: Antecedents, draft: Draft) -> Iterator[str]:
         yield "the name of a case may be cut"
     if " v. " in draft.question and not _is_whole_case(behind, draft, sentence):
         yield "the question is broken or cut"
-    if _COMMA.search(draft.question):
+    if _is_cut_at_colon(behind, draft):
+        yield "the question is broken or cut"
+    if _COMMA.search(draft.question) or _INCOMPLETE.search(draft.question):
         yield "the question is broken or cut"
     if _is_story(behind, draft):
         yield "a plot whose work the question does not name"
+    if _is_open(behind, draft):
+        yield "the question leaves open in which matter"
     if draft.wanted is not None:
         yield from _of_asked_back(behind, draft)
     else:
         yield from _of_named(behind, draft)
+
+
+def _is_open(behind: Antecedents, draft: Draft) -> bool:
+    """Could the title say of what this is told, and has the question no year and hardly a name of its own?"""
+    if not anchoring.wording(behind.parse.title) or anchoring.is_told(behind, draft):
+        return False
+    return (
+        not doubts.YEAR.search(draft.question) and draft.target != "when" and specifics(doubts.said(behind, draft)) < 2
+    )
 
 
 def _is_whole_case(behind: Antecedents, draft: Draft, sentence: str) -> bool:
@@ -97,7 +120,7 @@ def _of_asked_back(behind: Antecedents, draft: Draft) -> Iterator[str]:
         yield "the answer would be a bare surname or first name"
     if not _is_single(behind, draft, fact):
         yield "what the question says could be true of many"
-    if _CAREER.search(draft.question):
+    if _CAREER.search(draft.question) or _PART.search(draft.question) and not doubts.MONTH.search(draft.question):
         yield "what the question says could be true of many"
     if verb.lemma_ == "be" and any(c.dep_ == "attr" and c.left_edge.lower_ in ("a", "an") for c in verb.children):
         yield "what the question says could be true of many"
@@ -180,16 +203,25 @@ def _hangs(noun: "Token", question: str) -> bool:
     if noun.doc[noun.left_edge.i : noun.i + 1].text not in question:
         return False
     told = any(
-        c.lower_ in ("of", "for") or c.dep_ in ("relcl", "acl", "appos") or c.tag_ in ("JJS", "CD") for c in noun.rights
+        c.lower_ in ("of", "for") or _is_by_a_name(c) or c.dep_ in ("relcl", "acl", "appos") or c.tag_ in ("JJS", "CD")
+        for c in noun.rights
     )
     ranked = any(t.tag_ == "JJS" or t.lower_ in ("first", "last", "only") for t in noun.lefts)
     named = any(c.pos_ == "PROPN" or c.ent_type_ in ("DATE", "NORP") or c.pos_ == "NUM" for c in noun.lefts)
     return not (told or ranked or named)
 
 
+def _is_by_a_name(child: "Token") -> bool:
+    """ "the assembly center at Tanforan": a place or body that says which."""
+    return child.dep_ == "prep" and any(c.dep_ == "pobj" and c.pos_ == "PROPN" for c in child.children)
+
+
 def _of_named(behind: Antecedents, draft: Draft) -> Iterator[str]:
-    if _says_little(behind, draft):
+    if _says_little(behind, draft) or _ORDINAL.search(draft.question):
         yield "the question says too little"
+    if hanging(doubts.said(behind, draft), draft.question):
+        yield UNEXPLAINED
+    yield from _of_names(behind, draft)
     if _is_of_a_body(behind, draft) and (
         draft.target == "that" or draft.target == "object" and doubts.content(behind, draft) < 3
     ):
@@ -208,6 +240,26 @@ def _of_named(behind: Antecedents, draft: Draft) -> Iterator[str]:
         yield "the answer runs on into another clause"
     if draft.target == "agent" and _is_run_on(behind, draft):
         yield "the question runs two clauses together"
+
+
+def _of_names(behind: Antecedents, draft: Draft) -> Iterator[str]:
+    """Is a person of the question told by more than a first name, or than a surname that the title does not hold?"""
+    links = {link.mention: link for link in behind.links}
+    for mention in draft.used:
+        name = behind.name(links[mention]) if mention in links and mention.gender in ("m", "f") else None
+        if name is None or name.form != "name" or len(behind.called(name).split()) > 1:
+            continue
+        yield FIRST_NAME if name.words[0] in first_names() else SURNAME
+
+
+def _is_cut_at_colon(behind: Antecedents, draft: Draft) -> bool:
+    """Does the question, or a name in it, end right before a colon that may belong to a title ("X: The Return")?"""
+    words = behind.parse.words
+    fact = behind.parse.tokens(behind.parse.sentence_of(draft.verb))
+    named = [n for link in behind.links if link.mention in draft.used for n in link.names]
+    ends = [n.end for n in named] + [t.i for t in fact]
+    colons = (i for i in ends if 0 < i < len(words) - 1 and words[i].text == ":" and words[i - 1].pos_ == "PROPN")
+    return any(words[i + 1].text[:1].isupper() and words[i - 1].text in draft.question for i in colons)
 
 
 def _says_little(behind: Antecedents, draft: Draft) -> bool:

@@ -153,6 +153,16 @@ KNOWN_NAMES = frozenset(
 )  # fmt: skip
 """Names of generic words that readers know all the same."""
 
+MONTHS = frozenset("January February March April May June July August September October November December".split())
+
+DEEDS_OF_LAWS = frozenset(
+    "require prohibit ban forbid allow permit authorize regulate apply define impose establish create grant give "
+    "provide limit restrict cover protect exempt repeal amend replace extend end abolish set entitle direct guarantee "
+    "outlaw become expire bar bind oblige make take govern mandate forbid let raise lower reduce exclude "
+    "specify".split()
+)
+"""Verbs of what laws do."""
+
 COUNTRIES = frozenset(
     w.replace("_", " ")
     for w in "france germany italy spain portugal england scotland wales ireland britain great_britain united_kingdom "
@@ -193,7 +203,7 @@ THAT_VERBS = _set(
 )
 CONTROL_VERBS = _set(
     "require oblige allow permit authorize authorise direct order enable force instruct empower compel encourage "
-    "forbid ask urge entitle help bind"
+    "forbid ask urge entitle help bind let"
 )
 GOVERNED = frozenset(
     {

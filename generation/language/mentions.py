@@ -52,6 +52,7 @@ class Mention:
     `is_sure` is false where a name's kind is only the guess of spaCy's entity labels.
     `first` to `last` are a common noun's whole phrase without its determiner, -1 if it is not in one piece.
     `nouns` are the common nouns that the text itself calls a name by ("X, a printer", "X was a printer").
+    `topical` marks a bare "the law" or "the agency" of an article whose title is a law's or an agency's.
     """
 
     sentence: int
@@ -73,6 +74,7 @@ class Mention:
     is_sure: bool = True
     first: int = -1
     last: int = -1
+    topical: bool = False
 
     @property
     def is_describing(self) -> bool:
@@ -286,6 +288,7 @@ def _common(parse: Parse, token: "Token", sentence: int) -> Mention:
     gender = ("m" if noun in MASCULINE else "f" if noun in FEMININE else "") if kind == "person" else "n"
     whole = _whole(parse, token, determiner)
     after = [c for c in token.rights if c.dep_ in ("prep", "relcl", "acl", "appos", "nummod")]
+    plain = determiner is not None and determiner.lower_ == "the" and determiner.i == token.i - 1 and not after
     return Mention(
         sentence,
         start,
@@ -304,6 +307,7 @@ def _common(parse: Parse, token: "Token", sentence: int) -> Mention:
         not after,
         first=whole[0],
         last=whole[1],
+        topical=plain and whole[0] == token.i and noun in topic.nominals(parse.title),
     )
 
 

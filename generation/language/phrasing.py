@@ -227,8 +227,9 @@ class Phrasing(Wording):
         if not self._agrees(first) or first in ("get", "gets", "got"):
             return None
         adverbs = [self.parse.words[i].text for i in self.adverbs()]
-        particle = [t for t in kept if len(t) == 1 and self.parse.words[t[0]].dep_ == "prt"]
-        kept = particle + [t for t in kept if t not in particle]
+        near = {p.i for p in self.clause.complements if p.dep_ == "prt" or p.dep_ == "dative" and p.pos_ != "ADP"}
+        first_ones = [t for t in kept if near & set(t)]
+        kept = first_ones + [t for t in kept if t not in first_ones]
         words = [word, first, self.writer.write(subject), *adverbs, *others, *map(self.writer.write, kept), tail]
         return self.close(target, words, answer, [subject, *kept, list(extra)], weight, wanted)
 

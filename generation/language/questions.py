@@ -36,6 +36,7 @@ _SITES = "hospital center centre prison jail airport station university college 
 _PLURAL_OR_EMPHATIC = ("are", "were", "have", "do", "did", "does")
 _NAMING = "name rename call title dub entitle retitle rebrand award grant appoint elect designate declare".split()
 _TELLING_VERBS = ("tell", "inform", "assure", "remind", "warn", "convince", "persuade", "notify")
+_BARRING = ("prevent", "prohibit", "bar", "stop", "keep", "ban", "block", "restrain", "discourage")
 _COMPLEMENT_PREPOSITIONS = ("into", "from", "with", "for", "to", "against", "about", "upon", "on", "in", "of", "over")
 _ADJECTIVES = frozenset(
     {("responsible", "for"), ("subject", "to"), ("eligible", "for"), ("capable", "of"), ("similar", "to"),
@@ -92,6 +93,7 @@ class Asker(Phrasing):
         if part.dep_ == "prep":
             yield self.where(part)
             yield self.governed(part)
+            yield self.barred(part)
             yield self.how_long(part)
             yield self.how(part)
             yield self.due_to(part)
@@ -212,6 +214,8 @@ class Asker(Phrasing):
         if self.clause.verb.lemma_ not in CONTROL_VERBS or part.lemma_ == "be":
             return None
         mark = _to_of(part)
+        if mark is None and self.clause.verb.lemma_ == "let" and part.tag_ == "VB":
+            mark = self.parse.words[part.i - 1]
         inner = next((c for c in part.lefts if c.dep_ in ("nsubj", "nsubjpass")), None)
         objects = [c for c in self.clause.complements if c.dep_ in ("dobj", "dative")]
         if mark is None or any(c.dep_ in ("auxpass", "neg") for c in part.lefts) or not (inner or objects):
@@ -222,6 +226,18 @@ class Asker(Phrasing):
         kept += [nlp.trimmed(self.parse, inner)] if inner is not None else []
         tokens = [i for i in nlp.trimmed(self.parse, part) if i > mark.i]
         return self.finish("control", "What", [*kept], tokens, tail="to do")
+
+    def barred(self, part: "Token") -> Draft | None:
+        """ "What did X prohibit vessels from doing?"."""
+        inner = next((c for c in part.children if c.dep_ == "pcomp" and c.tag_ == "VBG"), None)
+        if self.clause.verb.lemma_ not in _BARRING or part.lower_ != "from" or inner is None:
+            return None
+        before = [c for c in self.clause.complements if c.i < part.i]
+        objects = [c for c in before if c.dep_ == "dobj"]
+        if before != objects or bool(objects) == self.clause.is_passive or inner.i != part.i + 1:
+            return None
+        kept = [*(nlp.trimmed(self.parse, c) for c in objects), [part.i]]
+        return self.finish("control", "What", kept, nlp.trimmed(self.parse, inner), tail="doing")
 
     def _may_act(self, who: "Token") -> bool:
         """Is this somebody who can be told to do something, not "only reasonable grounds"?"""

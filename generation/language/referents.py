@@ -106,9 +106,14 @@ class Referent(Phrasing):
         while len(cut) > MAX_DESCRIPTION and parts:
             cut = [i for i in cut if i < parts[-1]]
             parts.pop()
-        while cut and self.parse.words[cut[-1]].dep_ in ("punct", "cc"):
+        while cut and (self.parse.words[cut[-1]].dep_ in ("punct", "cc") or self._hangs_on_what_went(cut, noun)):
             cut.pop()
         return cut
+
+    def _hangs_on_what_went(self, cut: list[int], noun: "Token") -> bool:
+        """Does the last word belong to one that was cut off ("best" of "best known for")?"""
+        last = self.parse.words[cut[-1]]
+        return last != noun and last.head.i not in cut
 
     def _word(self, wanted: Mention, link: Link) -> str | None:
         """ "Who", "What" or "Which" with the noun that the text itself uses."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from generation.language import mentions, nlp
 from generation.language.entities import Entity, Link, gather, renewed
-from generation.language.lexicon import noun_kind
+from generation.language.lexicon import DEEDS_OF_LAWS, noun_kind
 from generation.language.mentions import SUBJECTS, Mention
 from generation.language.nlp import Parse
 from generation.language.nominals import Nominals
@@ -19,11 +19,6 @@ from generation.language.people import People
 from generation.records import Coreference, Kind, Section, Span
 
 _STATES = frozenset("have contain consist include belong remain lie measure weigh cost mean involve comprise".split())
-_OF_LAWS = frozenset(
-    "require prohibit ban forbid allow permit authorize regulate apply define impose establish create grant give "
-    "provide limit restrict cover protect exempt repeal amend replace extend end abolish set entitle direct guarantee "
-    "outlaw become expire bar bind oblige make take govern mandate".split()
-)
 _THINGS = ("law", "work", "org", "event", "thing")
 
 
@@ -44,7 +39,7 @@ def coreference(parse: Parse, mention: Mention, name: Mention) -> Coreference:
 
 def source_span(parse: Parse, source: Mention) -> Span:
     """A name as it stands; a description without its article."""
-    if source.form == "name" or source.first < 0:
+    if source.form == "name" or source.first < 0 or source.topical:
         return parse.span(source.start, source.end)
     return parse.span(source.first, source.last)
 
@@ -156,7 +151,13 @@ class Discourse(Nominals, People):
     def _law_before(self, mention: Mention, center: Entity | None) -> tuple[Entity, float, str] | None:
         """ "The commission adopted Regulation 12. It banned ...": what laws do is rather done by the law."""
         verb = self.parse.words[mention.head].head
-        if mention.plural or not mention.main or verb.lemma_ not in _OF_LAWS or center is None or center.kind == "law":
+        if (
+            mention.plural
+            or not mention.main
+            or verb.lemma_ not in DEEDS_OF_LAWS
+            or center is None
+            or center.kind == "law"
+        ):
             return None
         before = (m for e in self.entities for m in e.mentions if m.sentence == mention.sentence - 1)
         laws = [m for m in before if m.role == "object" and m.kind == "law" and not m.plural]

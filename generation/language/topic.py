@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _BRACKETS = re.compile(r"\s*\(([^)]*)\)\s*$")
 _LEADING = frozenset("hurricane typhoon cyclone tropical storm uss hms ss lake mount super".split())
+_LAWS = frozenset("act law amendment treaty resolution code statute constitution".split())
+_AGENCIES = frozenset("commission administration agency bureau board authority service".split())
 _SHORTEST = 4
 """Letters of a title's part that may stand for the whole."""
 
@@ -46,6 +48,19 @@ def noun(title: str) -> str:
     found = _BRACKETS.search(title)
     words = found[1].lower().split() if found else []
     return next((w for w in reversed(words) if noun_kind(w)), "")
+
+
+@lru_cache(maxsize=256)
+def nominals(title: str) -> frozenset[str]:
+    """What a text calls a law or a body after which the article is named ("the act", "the agency"); else nothing."""
+    words = _BRACKETS.sub("", title).lower().split()
+    head = words[: words.index("of")] if "of" in words[1:] else words
+    if len(words) < 2 or not head:
+        return frozenset()
+    last = head[-1]
+    if last in _LAWS:
+        return frozenset({last, "law", "statute", "legislation"}) if last in ("act", "law") else frozenset({last})
+    return frozenset({last, "agency"}) if last in _AGENCIES else frozenset()
 
 
 def gender(title: str) -> str:
