@@ -22,6 +22,7 @@ LIFTED = frozenset(
         "the possessive can be read in two ways",
         "a person by a surname alone",
         "only the title says which one is meant",
+        'questions for "that" seldom come out well',
         "the question leaves open in which matter",
     )
 )

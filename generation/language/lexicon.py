@@ -199,7 +199,9 @@ REPEATED_VERBS = _set(
 
 THAT_VERBS = _set(
     "claim argue rule hold conclude find state declare announce report warn estimate allege decide determine reveal "
-    "confirm provide require specify suggest believe predict recommend propose insist deny maintain ensure"
+    "confirm provide require specify suggest believe predict recommend propose insist deny maintain ensure concede "
+    "acknowledge admit object reason contend complain remark observe assert testify emphasize stress explain note "
+    "charge demand order write reply add fear hope promise think"
 )
 CONTROL_VERBS = _set(
     "require oblige allow permit authorize authorise direct order enable force instruct empower compel encourage "

@@ -149,7 +149,7 @@ def _is_pleonastic(token: "Token") -> bool:
     verb = token.head
     if token.dep_ not in SUBJECTS:
         return False
-    if verb.lemma_ in PLEONASTIC_VERBS and not any(c.lower_ in _TAKEN for c in verb.rights):
+    if verb.lemma_ in PLEONASTIC_VERBS and not _takes_something(verb):
         return True
     clause = [c for c in verb.children if c.dep_ in ("ccomp", "csubj", "csubjpass", "acl", "relcl", "advcl", "xcomp")]
     marked = any(g.lower_ in ("that", "whether", "how", "if") for c in clause for g in c.lefts)
@@ -161,6 +161,14 @@ def _is_pleonastic(token: "Token") -> bool:
     infinitive = any(g.dep_ == "aux" and g.lower_ == "to" for c in clause for g in c.lefts)
     adjective = any(c.dep_ == "acomp" for c in complement)
     return marked or (infinitive and adjective) or any(c.lower_ in ("until", "not", "only") for c in complement)
+
+
+def _takes_something(verb: "Token") -> bool:
+    """ "It took effect", "it took its name from": of a thing, unlike "it took years to"."""
+    owned = verb.lemma_ == "take" and any(
+        c.dep_ == "dobj" and any(g.tag_ == "PRP$" for g in c.lefts) for c in verb.rights
+    )
+    return owned or any(c.lower_ in _TAKEN for c in verb.rights)
 
 
 def _is_name_head(token: "Token") -> bool:

@@ -228,7 +228,7 @@ class Discourse(Nominals, People):
     def _nearer(self, mention: Mention) -> bool:
         """Is there a singular thing before the mention in its own sentence?"""
         inside = (m for e in self.entities for m in e.mentions if m.sentence == mention.sentence)
-        before = [m for m in inside if m.head < mention.head and m.gender != "m" and m.gender != "f"]
+        before = [m for m in inside if m.head < mention.head and m.gender not in ("m", "f") and not m.plural]
         return any(m.role in ("subject", "object") or m.form == "name" and m.kind != "place" for m in before)
 
     def _acts(self, mention: Mention) -> bool:
