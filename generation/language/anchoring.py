@@ -40,6 +40,7 @@ _OF_LAWS = frozenset(
     "bill measure act law statute legislation house senate veto vote conference campaign amendment president "
     "committee reform repeal provision text debate commission program ban policy court ruling".split()
 )
+_SMALL = ("with", "from", "into", "over", "upon", "against")
 _HISTORIC = ("law", "org")
 _LAWS = frozenset("act law amendment treaty resolution code bill statute constitution order".split())
 _EVENTS = frozenset(
@@ -55,7 +56,7 @@ def wording(title: str) -> str:
     words = bare.split()
     if re.search(r"\bvs?\. ", bare):
         return f"In {bare},"
-    if len(words) < 2 or not all(w[:1].isupper() or w[:1].isdigit() or len(w) < 4 for w in words):
+    if len(words) < 2 or not all(w[:1].isupper() or w[:1].isdigit() or len(w) < 4 or w in _SMALL for w in words):
         kind = "" if len(words) < 2 or words[-1].lower() not in _EVENTS else "event"
         return f"In connection with the {bare}," if kind and words[0][:1].isdigit() else ""
     kind = _kind(words)

@@ -11,6 +11,8 @@ from generation.language.nlp import Parse
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
+_AWARDS = ("award", "prize", "medal", "trophy")
+
 
 @dataclass(frozen=True)
 class Wording:
@@ -43,6 +45,8 @@ class Wording:
             return "country"
         if noun_kind(name.noun) == "place" and not self.is_place(self.parse.words[name.head]):
             return ""
+        if (award := next((w for w in name.words if w in _AWARDS), "")) and award != name.noun:
+            return award  # "the Grammy Award for Best Rock Song" is no song
         if name.noun and name.noun in name.words:
             return name.noun if name.noun not in ("court", "system", "house") else ""
         told = sorted(n for n in name.nouns if noun_kind(n) in ("work", "org", "law", "event"))

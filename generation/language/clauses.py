@@ -236,6 +236,8 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
         return None
     if own is not None and verb.tag_ == "VBD" and parse.words[verb.i - 1].text == "," and own.i == verb.i - 2:
         return None  # "His test, called the rule of reason, was": rather a participle
+    if own is not None and _is_interrupted(parse, own, verb):
+        return None
     if verb.dep_ != "advcl" and any(c.tag_ == "WRB" for c in verb.children):
         return None
     auxiliaries = tuple(c for c in verb.lefts if c.dep_ in ("aux", "auxpass"))
@@ -276,6 +278,13 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
         tuple(c for c in parts if c.i > verb.i),
         any(a.dep_ == "auxpass" for a in auxiliaries),
     )
+
+
+def _is_interrupted(parse: Parse, subject: "Token", verb: "Token") -> bool:
+    """ "Congress, he held, may decide": does another finite verb stand between the subject and its verb?"""
+    inner = {t.i for t in subject.subtree}
+    between = (t for t in parse.words[subject.i + 1 : verb.i] if t.pos_ == "VERB" and t.i not in inner)
+    return any(t.tag_ in ("VBD", "VBZ", "VBP") and t.head.i >= verb.i for t in between)
 
 
 def _is_needed(part: "Token") -> bool:

@@ -45,6 +45,7 @@ MIN_TELLING = 2
 """Content words without which a question about a person or thing may mean several things."""
 _TELLING_VERBS = frozenset("say claim state announce report believe think argue suggest declare".split())
 """Somebody says many things: what exactly is asked for must be told by more than the verb."""
+_SAYING = frozenset("hold say argue claim think believe find declare state announce reason conclude propose".split())
 _SHARED = frozenset("portrait photograph picture image statue photo painting biography death murder".split())
 YEAR = re.compile(r"\b1\d{3}\b|\b20\d\d\b")
 MONTH = re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
@@ -84,6 +85,8 @@ def _of_question(behind: Antecedents, draft: Draft) -> Iterator[str]:
         yield 'the question has nouns with "the" that nothing in it explains'
     if words[-1] in ("be", "not", "been", "to") or re.search(r"['’]s?$", words[-1]):
         yield "the question breaks off"
+    if _lacks_what_was_said(behind, draft):
+        yield "the question breaks off"
     if words[1:2] == ["to"]:
         yield "the question has no finite verb"
     if draft.wanted and _is_common(behind, draft):
@@ -94,6 +97,14 @@ def _of_question(behind: Antecedents, draft: Draft) -> Iterator[str]:
         yield "the question says too little"
     if MONTH.search(draft.question) and not YEAR.search(draft.question):
         yield "a month without its year"
+
+
+def _lacks_what_was_said(behind: Antecedents, draft: Draft) -> bool:
+    """ "Congress, he held in 1947, may decide": when did he hold what?"""
+    verb = behind.parse.words[draft.verb]
+    if verb.lemma_ not in _SAYING or draft.target in ("that", "object", "governed", "intend", "control"):
+        return False
+    return not any(c.dep_ in ("dobj", "ccomp", "xcomp", "attr", "oprd", "acomp", "nsubjpass") for c in verb.children)
 
 
 def _is_common(behind: Antecedents, draft: Draft) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from generation.language import anchoring, doubts
 from generation.language.antecedents import Antecedents
 from generation.language.lexicon import KNOWN_NAMES, UNIQUE_NOUNS, first_names
+from generation.language.mentions import Mention
 from generation.language.phrasing import Draft
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ _SHARED = frozenset(
     "act air appear attend be become belong come compete complete continue debut distribute earn employ enter feature "
     "get give go graduate have hold include initiate join learn live make marry meet move open operate own perform "
     "play produce race receive release return run serve share sign sit star start stay study teach tour "
-    "train travel visit voice work loan take finish score trade draft rank support loan sponsor".split()
+    "train travel visit voice work loan take finish score trade draft rank support "
+    "sponsor award provide consider collaborate mention pose know cover reach".split()
 )
 """What many do to or with the same thing, so that its name tells nobody apart."""
 _OF_ONE = frozenset(
@@ -53,7 +55,7 @@ _COMMA = re.compile(
     r"^(?:Whose|\w+ (?:did|does|do|has|had|was|were|is|are)) [^,]+, (?:on|in|at|from|with|to|by|of) [^,]+$"
 )
 """A single comma after which the subject goes on ("Gideon's petition, on prison stationery arrive?")."""
-_INCOMPLETE = re.compile(r"\b(?:take|took|taken) part\?$")
+_INCOMPLETE = re.compile(r"\b(?:(?:take|took|taken) part|in consequence|instead|at first|at times|in return)\?$")
 """What leaves open in what."""
 _ORDINAL = re.compile(r"\b(?:his|her|its|their) (?:first|second|third|fourth|fifth|last|next|only) \w+\?$")
 _PART = re.compile(r"\bas part of\b")
@@ -193,7 +195,12 @@ def _is_definite(noun: "Token") -> bool:
 
 def hanging(fact: "list[Token]", question: str) -> list[str]:
     """The nouns of phrases with "the" in a question that nothing in it explains."""
-    return [t.lemma_ for t in fact if _hangs(t, question)]
+    return [_phrase(t) for t in fact if _hangs(t, question)]
+
+
+def _phrase(noun: "Token") -> str:
+    """ "court", but "college president": what the article's matter may explain is a bare noun."""
+    return " ".join([*(c.lower_ for c in noun.lefts if c.dep_ != "det"), noun.lemma_])
 
 
 def _hangs(noun: "Token", question: str) -> bool:
@@ -217,7 +224,7 @@ def _is_by_a_name(child: "Token") -> bool:
 
 
 def _of_named(behind: Antecedents, draft: Draft) -> Iterator[str]:
-    if _says_little(behind, draft) or _ORDINAL.search(draft.question):
+    if _says_little(behind, draft) or _ORDINAL.search(draft.question) or _is_bare_thing(behind, draft):
         yield "the question says too little"
     if hanging(doubts.said(behind, draft), draft.question):
         yield UNEXPLAINED
@@ -242,6 +249,13 @@ def _of_named(behind: Antecedents, draft: Draft) -> Iterator[str]:
         yield "the question runs two clauses together"
 
 
+def _is_bare_thing(behind: Antecedents, draft: Draft) -> bool:
+    """ "What did X write?" "a routine": an answer of one plain noun to a question that says nothing but the verb."""
+    answer = behind.parse.words[draft.answer[0] : draft.answer[1]]
+    plain = len(answer) <= 2 and answer[:1] and answer[0].lower_ in ("a", "an")
+    return bool(plain) and draft.target == "object" and specifics(doubts.said(behind, draft)) < 2
+
+
 def _of_names(behind: Antecedents, draft: Draft) -> Iterator[str]:
     """Is a person of the question told by more than a first name, or than a surname that the title does not hold?"""
     links = {link.mention: link for link in behind.links}
@@ -250,6 +264,18 @@ def _of_names(behind: Antecedents, draft: Draft) -> Iterator[str]:
         if name is None or name.form != "name" or len(behind.called(name).split()) > 1:
             continue
         yield FIRST_NAME if name.words[0] in first_names() else SURNAME
+    if any(_is_bare_person(behind, m, draft) for m in behind.mentions):
+        yield SURNAME
+
+
+def _is_bare_person(behind: Antecedents, mention: Mention, draft: Draft) -> bool:
+    """ "When did Comstock arrest him?": a person of the fact sentence by one word that is not the article's."""
+    if mention.form != "name" or len(mention.words) > 1 or mention.sentence != behind.parse.sentence_of(draft.verb):
+        return False
+    entity, word = behind.named.get(mention.head), behind.parse.words[mention.head]
+    person = word.ent_type_ == "PERSON" or entity is not None and entity.kind == "person"
+    asked = re.search(rf"(?<![\w.] ){re.escape(word.text)}\b(?! [A-Z])", draft.question) is not None
+    return person and asked and not draft.answer[0] <= word.i < draft.answer[1]
 
 
 def _is_cut_at_colon(behind: Antecedents, draft: Draft) -> bool:

@@ -100,7 +100,7 @@ SYNONYMS: tuple[frozenset[str], ...] = tuple(
 
 PERSON_LIKE = _set(
     "skeptic sceptic cleric mechanic assassin foreman foremen captain clerk cook guard heir martyr mob spy thief twin "
-    "couple majority staff"
+    "couple majority staff carrier salesman"
 )
 """Nouns of people, beside those in NOUN_KINDS, that asking needs to know."""
 

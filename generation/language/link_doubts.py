@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 UNTITLED = "only the title says which one is meant"
+SINGLE = 0.7
+"""Margin of a link to the one law of the sentence before, which is its object."""
 GUESS = 0.5
 """Margin under which a link to somebody not in the sentence before is no more than a guess."""
 
@@ -31,7 +33,7 @@ def _of_nominal(behind: Antecedents, link: Link) -> Iterator[str]:
         return
     if link.how not in ("noun", "synonym", "topic", "firm"):
         yield "the noun is not one that the text has called the name by"
-    if _is_rather_the_topic(behind, link.entity):
+    if _is_rather_the_case(behind, link) or _is_rather_the_topic(behind, link.entity):
         yield "the noun could as well mean what the text is about"
     if not link.names:
         yield "the noun goes back to no name"
@@ -50,6 +52,12 @@ def _is_placed(behind: Antecedents, link: Link) -> bool:
     if source is None or source.form != "indefinite" or link.mention.sentence - source.sentence > 2:
         return False
     return any(t.pos_ == "PROPN" for t in behind.parse.words[source.head + 1 : source.last])
+
+
+def _is_rather_the_case(behind: Antecedents, link: Link) -> bool:
+    """Is "the case" of an article about a case linked to another one?"""
+    title = behind.parse.title
+    return link.mention.noun == "case" and " v. " in title and topic.find([link.entity], title) is None
 
 
 def _is_rather_the_topic(behind: Antecedents, entity: Entity) -> bool:
@@ -74,7 +82,7 @@ def _of_person(behind: Antecedents, link: Link) -> Iterator[str]:
         yield "another person is the subject of the sentence before"
     if before and subject and mention.role not in ("subject", "poss"):
         yield "two people before, and the pronoun is no subject"
-    if any(m.role == "object" and m.form == "name" for m in before):
+    if any(m.role == "object" and m.form in ("name", "definite") for m in before):
         yield "two people met in the sentence before"
     since = [m for m in others if m.head > last.head]
     if since and last.sentence < mention.sentence - 1:
@@ -213,14 +221,19 @@ def _of_thing(behind: Antecedents, link: Link) -> Iterator[str]:
         yield UNTITLED
         yield from _of_topical(behind, link)
         return
-    if link.how != "law" and not any(m.main for m in entity.mentions if m.sentence == mention.sentence - 1):
+    object_before = link.how == "thing" and link.margin >= SINGLE and entity.sure["law"] > 0
+    if (
+        link.how != "law"
+        and not object_before
+        and not any(m.main for m in entity.mentions if m.sentence == mention.sentence - 1)
+    ):
         yield '"it" for what is no subject of the sentence before'
     about = topic.find([entity], behind.parse.title)
     if not (mention.main or mention.role == "poss" or mention.role == "object" and about is not None):
         yield '"it" is no subject'
     if not entity.sure and about is None:
         yield "what kind of thing the name names is a guess"
-    if link.how == "thing":
+    if link.how == "thing" and not object_before:
         yield '"it" for the only thing about'
     if any(n.plural for n in entity.names) and not mention.plural:
         yield '"it" for a plural name'

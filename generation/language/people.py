@@ -14,7 +14,7 @@ class People(State):
         """ "he" and "she": the best of the people who agree, by the trained scorer."""
         fitting = self.people(mention)
         own = self._own_subject(mention)
-        if not fitting or own is not None and own.kind == "person" and not self.owner[own.head].names:
+        if not fitting or own is not None and self._may_mean(mention, own):
             return None
         shares = scorer.shares(self.parse, mention, fitting, self.place)
         known = [
@@ -34,6 +34,11 @@ class People(State):
         if entity.kind != "person":
             margin *= 0.92 if entity.gender and not entity.kind else 0.8 if not entity.kind else 0.55
         return entity, margin, "pronoun"
+
+    def _may_mean(self, mention: Mention, own: Mention) -> bool:
+        """May a person without a name who is the sentence's subject be meant ("A doctor sold his clinic")?"""
+        unnamed = own.kind == "person" and not own.plural and not self.owner[own.head].names
+        return unnamed and not self.parse.words[own.head].is_ancestor(self.parse.words[mention.head])
 
     def _kept_to(self, mention: Mention, fitting: list[Entity], best: int) -> int:
         """Rather than somebody of unknown sex, the one whom "she" meant in this sentence or the one before."""

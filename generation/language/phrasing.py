@@ -36,6 +36,8 @@ PRIORS = {
 _COMPLEMENTS = ("dobj", "attr", "ccomp", "xcomp", "oprd", "acomp")
 MAX_COMPLEMENT = 20
 """Tokens of what a verb cannot do without; adjuncts are kept shorter."""
+_SAY_NOTHING = ("no", "none", "nothing", "many", "several", "some", "various", "few", "numerous")
+"""First words of what answers nothing."""
 MAX_ANSWER = 24
 MAX_QUESTION = 28
 
@@ -305,7 +307,7 @@ class Phrasing(Wording):
     def _stands(self, answer: list[int], echoed: tuple[Mention, ...] = ()) -> bool:
         """Does the answer stand alone: no pronoun but those `echoed`, not "the bill", not cut, not too long?"""
         doc = self.parse.words
-        if doc[answer[0]].lower_ in ("no", "none", "nothing") or doc[answer[-1]].lower_ in ("whom", "which"):
+        if doc[answer[0]].lower_ in _SAY_NOTHING or doc[answer[-1]].lower_ in ("whom", "which"):
             return False
         if len(answer) > MAX_ANSWER or clauses.leans(self.parse, answer, echoed) or not self._is_whole(answer):
             return False

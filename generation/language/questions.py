@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 from generation.language import clauses, nlp
 from generation.language.asking_words import object_of
+from generation.language.circumstances import Circumstances
 from generation.language.clauses import Writer
 from generation.language.lexicon import (
     CONTROL_VERBS,
-    DURATIVE_VERBS,
     GOVERNED,
     IDIOMS,
     INTEND_VERBS,
     LIGHT_VERBS,
-    MOTION_VERBS,
-    PLACE_VERBS,
     PURPOSE_VERBS,
     THAT_VERBS,
     may_be_person,
@@ -23,7 +21,7 @@ from generation.language.lexicon import (
 )
 from generation.language.mentions import SUBJECTS, Mention
 from generation.language.nlp import Parse
-from generation.language.phrasing import Draft, Phrasing
+from generation.language.phrasing import Draft
 from generation.language.relations import Related
 
 if TYPE_CHECKING:
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
 _TO_PLACES = ("depart", "leave", "reach", "visit", "enter", "hit", "cross", "exit")
 _TIMES = frozenset("year month week day hour minute decade season time".split())
-_MONTHS = "january february march april may june july august september october november december".split()
 _SITES = "hospital center centre prison jail airport station university college school camp palace museum".split()
 _PLURAL_OR_EMPHATIC = ("are", "were", "have", "do", "did", "does")
 _NAMING = "name rename call title dub entitle retitle rebrand award grant appoint elect designate declare".split()
@@ -58,7 +55,7 @@ def drafts(parse: Parse, sentence: int, writer: Writer, mentions: Sequence[Menti
         first = False
 
 
-class Asker(Phrasing):
+class Asker(Circumstances):
     """Asks about one clause: each target is tried on each part, None where it does not apply."""
 
     def all(self) -> Iterator[Draft | None]:
@@ -66,6 +63,7 @@ class Asker(Phrasing):
         for part in (*self.clause.complements, *self.clause.fronted):
             if part.dep_ == "dobj":
                 yield self.object(part)
+                yield from (self.barred(c) for c in part.rights if c.dep_ == "prep")
             elif part.dep_ == "agent":
                 yield self.agent(part)
             elif part.dep_ == "oprd":
@@ -140,6 +138,8 @@ class Asker(Phrasing):
         if any(c.dep_ in ("xcomp", "ccomp", "oprd") for c in self.clause.complements) or verb.lemma_ in CONTROL_VERBS:
             return None
         if part.pos_ == "PROPN" and verb.lemma_ in _TO_PLACES:
+            return None
+        if verb.lemma_ in _BARRING and any(t.lower_ == "from" for c in (verb, part) for t in c.rights):
             return None
         word = self.wh(part)
         if self._is_idiom(part):
@@ -223,6 +223,8 @@ class Asker(Phrasing):
         if not all(self._may_act(c) for c in [*objects, *([inner] if inner is not None else [])]):
             return None
         kept = [nlp.trimmed(self.parse, c) for c in objects if c.i < part.i]
+        if any(clauses.leans(self.parse, tokens, self.writer.told(tokens)) for tokens in kept):
+            return None
         kept += [nlp.trimmed(self.parse, inner)] if inner is not None else []
         tokens = [i for i in nlp.trimmed(self.parse, part) if i > mark.i]
         return self.finish("control", "What", [*kept], tokens, tail="to do")
@@ -232,12 +234,21 @@ class Asker(Phrasing):
         inner = next((c for c in part.children if c.dep_ == "pcomp" and c.tag_ == "VBG"), None)
         if self.clause.verb.lemma_ not in _BARRING or part.lower_ != "from" or inner is None:
             return None
+        if part.head.dep_ == "dobj":
+            return self._barred_object(part, inner)
         before = [c for c in self.clause.complements if c.i < part.i]
         objects = [c for c in before if c.dep_ == "dobj"]
         if before != objects or bool(objects) == self.clause.is_passive or inner.i != part.i + 1:
             return None
         kept = [*(nlp.trimmed(self.parse, c) for c in objects), [part.i]]
         return self.finish("control", "What", kept, nlp.trimmed(self.parse, inner), tail="doing")
+
+    def _barred_object(self, part: "Token", inner: "Token") -> Draft | None:
+        """The same where the parser hangs "from" on the object."""
+        whole = nlp.trimmed(self.parse, part.head)
+        kept = [[i for i in whole if i < part.i], [part.i]]
+        done = [i for i in whole if i >= inner.i]
+        return self.finish("control", "What", kept, done, tail="doing") if kept[0] and done else None
 
     def _may_act(self, who: "Token") -> bool:
         """Is this somebody who can be told to do something, not "only reasonable grounds"?"""
@@ -290,57 +301,6 @@ class Asker(Phrasing):
             return None
         return self.ask("why", "Why", part)
 
-    def when(self, part: "Token") -> Draft | None:
-        inner = part if part.dep_ == "npadvmod" else object_of(part)
-        if inner is None or inner.ent_type_ != "DATE" or self._dated_parts() != 1:
-            return None
-        if part.dep_ == "prep" and part.lower_ not in ("in", "on"):
-            return None
-        tokens = self._whole_date(nlp.trimmed(self.parse, inner))
-        text = " ".join(self.parse.words[i].lower_ for i in tokens)
-        if (
-            not any(m in text for m in _MONTHS)
-            and not any(self.parse.words[i].shape_ == "dddd" for i in tokens)
-            or "the" in text.split()
-        ):
-            return None
-        year = any(self.parse.words[i].shape_ == "dddd" for i in tokens)
-        if not any(c.isdigit() for c in text) or any(self.parse.words[i].ent_type_ not in ("DATE", "") for i in tokens):
-            return None
-        return self.ask("when", "When", part, 1.0 if year else 0.85, answer=tokens)
-
-    def _dated_parts(self) -> int:
-        """How many of the clause's own parts hold a date?"""
-        parts = (*self.clause.complements, *self.clause.fronted)
-        return sum(any(_is_calendar(t) for t in p.subtree) for p in parts)
-
-    def _whole_date(self, tokens: list[int]) -> list[int]:
-        """A date with the year that a comma sets off ("October 19, 1976"), even where the parser cuts it."""
-        doc, end = self.parse.doc, tokens[-1] + 1
-        if end + 1 < len(doc) and doc[end].text == "," and doc[end + 1].shape_ == "dddd" and self.holds(end + 1):
-            return [*tokens, end, end + 1]
-        return tokens
-
-    def where(self, part: "Token") -> Draft | None:
-        inner = object_of(part)
-        if inner is None or part.lower_ not in ("in", "at", "near", "on", "to") or not self.is_place(inner):
-            return None
-        verb = self.clause.verb
-        if part.lower_ == "to":
-            tokens = nlp.trimmed(self.parse, inner)
-            return self.ask("where", "Where", part, answer=tokens) if verb.lemma_ in MOTION_VERBS else None
-        sites = [p for p in (*self.clause.complements, *self.clause.fronted) if self._is_sited(p)]
-        located = verb.lemma_ in PLACE_VERBS or (verb.lemma_ == "be" and len(self.clause.complements) == 1)
-        weight = 1.0 if located else 0.85
-        if len(sites) != 1 or verb.lemma_ == "be" and not located:
-            return None
-        whole = part if part.lower_ == "near" else inner
-        return self.ask("where", "Where", part, weight, answer=nlp.trimmed(self.parse, whole))
-
-    def _is_sited(self, part: "Token") -> bool:
-        inner = object_of(part)
-        return inner is not None and inner.ent_type_ in ("GPE", "LOC", "FAC")
-
     def governed(self, part: "Token") -> Draft | None:
         inner = next((c for c in part.children if c.dep_ in ("pobj", "pcomp")), None)
         if inner is None or inner.ent_type_ in ("DATE", "TIME", "GPE"):
@@ -383,19 +343,6 @@ class Asker(Phrasing):
         """Does the preposition come right after a verb without object, so that it must be its complement?"""
         others = [c for c in self.clause.complements if c.dep_ in ("dobj", "attr", "acomp", "oprd", "dative", "agent")]
         return part.i == self.clause.verb.i + 1 and not others and self.clause.verb.lemma_ not in LIGHT_VERBS
-
-    def how_long(self, part: "Token") -> Draft | None:
-        inner = object_of(part)
-        if inner is None or part.lower_ != "for" or inner.lemma_ not in _TIMES or inner.ent_type_ != "DATE":
-            return None
-        if self.clause.verb.lemma_ not in DURATIVE_VERBS:
-            return None
-        return self.ask("how long", "How long", part, answer=nlp.trimmed(self.parse, inner))
-
-
-def _is_calendar(token: "Token") -> bool:
-    """A year or a month, not "six months" or "the age of thirty-six"."""
-    return token.ent_type_ == "DATE" and (token.shape_ == "dddd" or token.lower_ in _MONTHS)
 
 
 def _to_of(part: "Token") -> "Token | None":

@@ -119,7 +119,7 @@ class Discourse(Nominals, People):
             return self._reflexive(mention, own)
         center = self._center(mention)
         if self._is_before_subject(mention):
-            return None
+            return self._of_terms(mention)
         carried = self._carried(mention)
         if carried:
             center = self.owner.get(carried[-1].head)
@@ -162,6 +162,14 @@ class Discourse(Nominals, People):
         before = (m for e in self.entities for m in e.mentions if m.sentence == mention.sentence - 1)
         laws = [m for m in before if m.role == "object" and m.kind == "law" and not m.plural]
         return (self.owner[laws[-1].head], 0.8, "law") if laws else None
+
+    def _of_terms(self, mention: Mention) -> tuple[Entity, float, str] | None:
+        """ "Bush signed the Privacy Act. Under its terms agencies ...": the law just named, or meant by "it"."""
+        if mention.role != "poss" or self.parse.words[mention.head].head.lemma_ not in ("term", "provision"):
+            return None
+        before = [m for e in self.entities for m in e.mentions if self._distance(m, mention) == 1 and not m.plural]
+        laws = {id(e): e for m in before if (e := self.owner[m.head]).names and e.sure["law"]}
+        return (next(iter(laws.values())), 0.85, "law") if len(laws) == 1 else None
 
     def _only_thing(self, mention: Mention) -> tuple[Entity, float, str] | None:
         """ "Harry Truman signed the Act. It ...": the one named thing beside a subject that "it" cannot mean."""

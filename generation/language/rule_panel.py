@@ -24,7 +24,7 @@ Problem = tuple[str, str]
 
 _CONTENT = ("NOUN", "PROPN", "VERB", "NUM", "ADJ")
 _WH = ("who", "what", "when", "where", "why", "how", "which", "whom", "whose")
-_ASKING = frozenset("do did does many much long person people place country year".split())
+_ASKING = frozenset("do did does doing many much long person people place country year".split())
 _PERSONS = frozenset("he she him her his hers".split())
 MAX_ANSWER_WORDS = 25
 

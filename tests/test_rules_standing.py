@@ -1,0 +1,143 @@
+"""Questions of the embedded default must stand alone: who, which law and which matter are told in words that read well."""
+
+import dataclasses
+
+import pytest
+
+from generation import checks, rules
+from generation.records import Section
+from tests.test_resolver import passage
+
+
+def titled(title: str, *sentences: str) -> Section:
+    return dataclasses.replace(passage(*sentences), article_title=title)
+
+
+def offered(section: Section) -> dict[str, str]:
+    return {s.candidate.question: s.candidate.answer for s in rules.candidates(section) if not s.doubts}
+
+
+LAW = titled(
+    "Chinese Exclusion Act",
+    "The law exempted merchants and teachers, who had to carry certificates.",
+    "It also forbade state and federal courts to naturalize Chinese residents.",
+)
+
+
+def test_a_pronoun_goes_back_to_the_law_that_the_title_names():
+    question = "In the history of the Chinese Exclusion Act, what did the law forbid state and federal courts to do?"
+    assert offered(LAW)[question] == "naturalize Chinese residents"
+    assert offered(dataclasses.replace(LAW, article_title="Immigration")) == {}
+
+
+def test_what_a_law_does_not_do_is_not_said_of_the_titles_law():
+    section = titled(
+        "Chinese Exclusion Act",
+        "The law led Ann Lee to write the novel Silent Gates.",
+        "It sold 300,000 copies in its first year.",
+    )
+    assert offered(section) == {}
+
+
+async def test_checks_and_panel_let_the_question_name_its_article():
+    scored = next(s for s in rules.candidates(LAW) if not s.doubts)
+    sentences = [s.text for s in LAW.sentences]
+    assert not [p for p in checks.run(scored.candidate, sentences) if p.certainty == "certain"]
+    assert all([(await reviewer.judge(LAW, scored.candidate)).is_quality for reviewer in rules.panel()])
+
+
+def test_a_name_of_which_the_question_tells_nothing_else_is_still_checked():
+    scored = next(s for s in rules.candidates(LAW) if not s.doubts)
+    question = "In the history of the Chinese Exclusion Act, what did the law forbid Dwight Eisenhower in 1954 to do?"
+    wrong = dataclasses.replace(scored.candidate, question=question)
+    found = checks.run(wrong, [s.text for s in LAW.sentences])
+    assert "numbers_supported" in {p.check for p in found}
+
+
+@pytest.mark.parametrize(
+    ("title", "sentences", "unwanted"),
+    [
+        ("Loving", ("Mildred and Richard moved to Ohio.", "He was killed in June 1975."), "Richard"),
+        ("Korematsu", ("Ann Porter led the office in Ohio.", "She closed a school in March."), "March"),
+        (
+            "USS Atlanta (1861)",
+            ("Atlanta was an ironclad of the Confederate Navy.", "She was rebuilt from a ship named Fingal in 1862."),
+            "Who",
+        ),
+        (
+            "Night at the Museum",
+            (
+                "Silent Harvest is a comedy film.",
+                "It is the sequel to the 2009 film Night at the Museum: Battle of the Smithsonian.",
+            ),
+            "Museum?",
+        ),
+        (
+            "Diana Rigg",
+            ("Diana Rigg joined the series in 2013.", "In 2015 she reprised the role in the fifth season."),
+            "the role",
+        ),
+    ],
+    ids=["first name", "month without year", "who of a ship", "cut at its colon", "the role"],
+)
+def test_what_only_the_passage_explains_is_not_asked(title, sentences, unwanted):
+    assert not [q for q in offered(titled(title, *sentences)) if unwanted in q]
+
+
+def test_a_law_that_somebody_owns_gets_its_article():
+    section = titled(
+        "Loving v. Virginia",
+        "Ann Porter was convicted of violating the state's Racial Integrity Act in 1959.",
+        "On June 12, 1967, the justices ruled that the statute violated the Fourteenth Amendment.",
+    )
+    questions = [s.candidate.question for s in rules.candidates(section)]
+    assert any("the Racial Integrity Act" in q for q in questions)
+    assert not any("that Racial Integrity Act" in q for q in questions)
+
+
+def test_what_a_name_is_best_known_for_leaves_no_word_behind():
+    section = titled(
+        "Christa Allen",
+        "Christa Allen is an American actress best known for her role in the 2004 movie 13 Going on 30.",
+        "She is the youngest of five siblings with four elder brothers.",
+    )
+    assert not any("actress best" in s.candidate.question for s in rules.candidates(section))
+
+
+def test_what_is_prevented_is_asked_for_with_doing():
+    section = titled(
+        "Embargo Act of 1807",
+        "The Embargo Act of 1807 was meant to compel Great Britain and France.",
+        "It prohibited American vessels from sailing to foreign ports.",
+    )
+    found = {s.candidate.question: s.candidate.answer for s in rules.candidates(section)}
+    assert found["What did the Embargo Act of 1807 prohibit American vessels from doing?"] == "sailing to foreign ports"
+
+
+def test_a_place_keeps_its_district():
+    section = titled(
+        "Harbor Safety Commission",
+        "The Harbor Safety Commission is an agency of the United States.",
+        "Its headquarters are in Washington, D.C., near the river.",
+    )
+    places = {a for q, a in offered(section).items() if q.startswith("Where")}
+    assert places <= {"Washington, D.C."}
+
+
+def test_a_second_verb_takes_the_nearest_subject():
+    section = titled(
+        "Tania Bailey",
+        "Tania Bailey won the World Junior Championship in 1997.",
+        "A car accident led to surgery in Leeds, but she successfully recovered and resumed her playing career.",
+    )
+    assert "A car accident" not in offered(section).values()
+
+
+def test_he_is_not_another_than_whom_the_article_is_about():
+    section = titled(
+        "Benjamin Hawes",
+        "In 1857 a reform of the War Office brought Hawes into a new post.",
+        "In 1860 Charles Babbage was dealing with Hawes.",
+        "He died on 15 May 1862.",
+    )
+    assert not [q for q in offered(section) if "Babbage" in q]
