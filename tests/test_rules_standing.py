@@ -1,4 +1,4 @@
-"""Questions of the embedded default must stand alone: who, which law and which matter are told in words that read well."""
+"""Questions of the embedded default stand alone: who, which law and which matter are told in words that read well."""
 
 import dataclasses
 

@@ -38,7 +38,8 @@ _OF_CASES = frozenset(
 )
 _OF_LAWS = frozenset(
     "bill measure act law statute legislation house senate veto vote conference campaign amendment president "
-    "committee reform repeal provision text debate commission program ban policy court ruling".split()
+    "committee reform repeal provision text debate commission program ban policy court ruling fine "
+    "penalty tax fee".split()
 )
 _SMALL = ("with", "from", "into", "over", "upon", "against")
 _HISTORIC = ("law", "org")
@@ -52,7 +53,7 @@ _EVENTS = frozenset(
 
 def wording(title: str) -> str:
     """The words that name an article's matter before a question, "" where a title gives none."""
-    bare = re.sub(r"\s*\([^)]*\)\s*$", "", title).strip()
+    bare = re.sub(r"\s*\([^)]*\)\s*$", "", title).strip().removeprefix("The ")
     words = bare.split()
     if re.search(r"\bvs?\. ", bare):
         return f"In {bare},"

@@ -162,6 +162,8 @@ class Antecedents:
 
     def _owns_article(self, name: Mention) -> bool:
         first = self.parse.bounds[name.sentence][0]
+        if name.kind in ("law", "org") and name.noun in _WITH_ARTICLE:
+            return False
         if name.start != first or self.parse.title.startswith(self.parse.text(name.start, name.end)):
             return True
         return name.kind == "work" or any(

@@ -200,7 +200,7 @@ def hanging(fact: "list[Token]", question: str) -> list[str]:
 
 def _phrase(noun: "Token") -> str:
     """ "court", but "college president": what the article's matter may explain is a bare noun."""
-    return " ".join([*(c.lower_ for c in noun.lefts if c.dep_ != "det"), noun.lemma_])
+    return " ".join([*(c.lower_ for c in noun.lefts if c.dep_ in _PARTS and c.pos_ != "ADJ"), noun.lemma_])
 
 
 def _hangs(noun: "Token", question: str) -> bool:
