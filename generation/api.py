@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 from generation import panel as model_panel
 from generation.checks import CheckLevel
 from generation.client.admission import Admission
+from generation.client.environment import allow_connections
 from generation.client.loops import new_loop
 from generation.errors import UsageError
 from generation.journal import Journal, Journaled
@@ -117,6 +118,8 @@ class _Work:
         self._refuse_wrong_values()
         if self.concurrency < 1 or (self.window is not None and self.window < 1):
             raise UsageError("concurrency and window must be 1 or more.")
+        if isinstance(self.chat, OpenAIChat) and not self.batch:
+            allow_connections(self.concurrency)
         if self.generator is None or self.panel is None:
             generator, panel = _rules() if self.chat is None else _models(self.prompts)
             self.generator = self.generator or generator

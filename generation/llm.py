@@ -262,14 +262,16 @@ async def ask(chat: Chat, request: Request, read: Callable[[str], T], reasks: in
     for asking in range(reasks + 1):
         try:
             reply = await chat(turn)
-            replies.append(reply)
-            return Answer(read(reply.text), tuple(replies))
-        except ReplyError as error:  # an empty answer, or the reader's
+        except ReplyError as error:  # an empty answer
             problem = str(error)
             if error.reply is not None:
                 replies.append(error.reply)
-        except ValueError as error:
-            problem = str(error)
+        else:
+            replies.append(reply)
+            try:
+                return Answer(read(reply.text), tuple(replies))
+            except (ValueError, ReplyError) as error:
+                problem = str(error)
         turn = replace(_again(request, replies[-1].text if replies else "", problem), asking=asking + 1)
     who = request.role or "The model"
     raw = replies[-1].text if replies else ""

@@ -1,6 +1,7 @@
 """Admission: in order, within the limits, patient with a server in trouble, and done at once where nothing helps."""
 
 import asyncio
+import contextlib
 import time
 
 import pytest
@@ -138,6 +139,18 @@ async def test_retry_after_holds_all_calls_once_the_limit_is_reached_for_all(lim
             results = await flood(Admission(chat, limit, backoff=0.01), 40)
         assert all(isinstance(r, Reply) for r in results)
         assert len(server.calls) <= 40 + limit + 2, "after two refusals no call is wasted on a server that said when"
+
+
+@pytest.mark.parametrize("how", ["a 429", "a header"])
+async def test_a_long_wait_that_the_server_asks_for_is_told_once(how):
+    limits = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m"}
+    named = failing(429, retry_after="60") if how == "a 429" else Canned("ok", headers=limits)
+    told: list[str] = []
+    with ModelServer(lambda _: named) as server:
+        async with OpenAIChat("tiny", server.url, retries=0) as chat:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(flood(Admission(chat, 4, notify=told.append), 20), 0.5)
+    assert told in (["Waiting 60 s, as the server asks."], ["Waiting 61 s, as the server asks."])
 
 
 async def test_a_wait_beyond_all_bounds_stops_the_run_and_says_so():

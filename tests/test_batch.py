@@ -13,6 +13,7 @@ from generation.errors import CircuitError, RequestError, ServerError
 from generation.journal import Journal, Journaled
 from generation.llm import OpenAIChat, Request
 from generation.running.budget import Metered, Price, Purse
+from tests import batch_server
 from tests.batch_server import BatchServer
 from tests.model_server import Canned, failing, refusing
 from tests.test_cli import KEY
@@ -161,6 +162,59 @@ async def test_a_fault_on_the_way_costs_nothing(tmp_path, event, fault):
         async with Sitting(server, tmp_path) as sitting:
             assert texts(await sitting.ask(requests_of(8))) == EXPECTED
         assert len(server.jobs) == 1, "a job that was made unseen must be found, not made again"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"created_at": "2026-01-01T00:00:00Z"},
+        {"created_at": None, "request_counts": None},
+        {"request_counts": []},
+        {"request_counts": {"completed": "8"}},
+        {"errors": []},
+        {"errors": "none"},
+        {"errors": {"data": ["none"]}},
+    ],
+)
+async def test_what_a_server_says_of_a_job_in_its_own_way_does_no_harm(tmp_path, monkeypatch, odd):
+    shown = batch_server._shown
+    monkeypatch.setattr(batch_server, "_shown", lambda job: {**shown(job), **odd})
+    with BatchServer(echo) as server:
+        async with Sitting(server, tmp_path) as sitting:
+            assert texts(await sitting.ask(requests_of(8))) == EXPECTED
+        assert len(server.jobs) == 1
+
+
+@pytest.mark.parametrize("odd", [{"response": "x"}, {"response": [1]}, {"response": None, "error": "boom"}])
+async def test_a_line_in_a_form_of_the_servers_own_is_a_failure_of_that_request(tmp_path, odd):
+    def spoil(event, number):
+        if event == "content":
+            file = server.files[server.jobs[-1].output]
+            lines = [json.loads(line) for line in file.splitlines()]
+            server.files[server.jobs[-1].output] = "".join(
+                json.dumps(line | (odd if "Question 3" in str(line) else {})) + "\n" for line in lines
+            ).encode()
+        return ""
+
+    with BatchServer(echo) as server:
+        server.fault = spoil
+        async with Sitting(server, tmp_path, retries=1) as sitting:
+            replies = texts(await sitting.ask(requests_of(8)))
+    assert isinstance(replies.pop(3), ServerError) and replies == EXPECTED[:3] + EXPECTED[4:]
+
+
+async def test_an_output_file_that_is_named_a_moment_after_the_job_ended_is_waited_for(tmp_path, monkeypatch):
+    shown, looks = batch_server._shown, Counter()
+
+    def late(job):
+        looks[job.id] += bool(job.output)
+        return shown(job) | ({} if looks[job.id] > 1 else {"output_file_id": None})
+
+    monkeypatch.setattr(batch_server, "_shown", late)
+    with BatchServer(echo) as server:
+        async with Sitting(server, tmp_path) as sitting:
+            assert texts(await sitting.ask(requests_of(8))) == EXPECTED
+        assert len(server.jobs) == 1
 
 
 async def test_an_output_file_that_was_cut_at_a_line_is_read_again(tmp_path):

@@ -1,5 +1,9 @@
 """What is found out before the first call, or instead of it: no key, no price, no server for batch jobs."""
 
+import subprocess
+import sys
+import textwrap
+
 import pytest
 
 from generation import generate
@@ -7,8 +11,9 @@ from generation.client import batch, batch_jobs
 from generation.errors import CircuitError, UsageError
 from generation.running.budget import all_spent
 from tests.batch_server import BatchServer
+from tests.model_server import ModelServer
 from tests.test_batch import Sitting, echo, requests_of
-from tests.test_cli import ARTICLE, within
+from tests.test_cli import ARTICLE, ROOT, within
 
 
 @pytest.mark.parametrize("address", [(), ("--base-url", "nonsense")])
@@ -41,6 +46,29 @@ def test_no_limit_is_held_against_what_is_no_number(flag, tmp_path):
 def test_a_wrong_value_is_refused_by_the_functions_too(wrong):
     with pytest.raises(UsageError):
         generate([], **wrong)
+
+
+FEW_FILES = """
+    import resource, sys
+    resource.setrlimit(resource.RLIMIT_NOFILE, ({}, {}))
+    from generation.cli import main
+    main()
+"""
+
+
+@pytest.mark.parametrize(("soft", "hard", "code"), [(128, 128, 2), (128, 4096, 0)])
+def test_more_calls_at_a_time_than_open_files_are_made_room_for_or_refused(soft, hard, code, tmp_path):
+    with ModelServer(lambda request: "no pair", delay=0.02) as server:
+        command = [sys.executable, "-c", textwrap.dedent(FEW_FILES.format(soft, hard)), "generate", ARTICLE]
+        options = ["--out", tmp_path / "run", "--model", "m", "--base-url", server.url]
+        done = subprocess.run(
+            [*map(str, [*command, *options, "--concurrency", "200"])], cwd=ROOT, capture_output=True, text=True
+        )
+    if code == 2:
+        assert done.returncode == 2 and "ulimit -n" in done.stderr and "28 at a time" in done.stderr
+        assert not (tmp_path / "run").exists() and not server.calls
+    else:
+        assert "submitted" in (tmp_path / "run" / "run.json").read_text() and server.calls
 
 
 async def test_a_batch_server_that_never_answers_is_told_and_not_waited_for_an_hour(tmp_path, monkeypatch):

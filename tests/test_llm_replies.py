@@ -92,6 +92,18 @@ async def test_re_asks_end_after_two_in_an_error_with_the_raw_text():
         assert len(server.requests[2]["messages"]) == 3, "only the last answer is quoted"
 
 
+async def test_a_fault_of_the_chats_own_is_not_taken_for_an_unreadable_answer():
+    asked = []
+
+    async def broken(request):
+        asked.append(request)
+        raise ValueError("a number was expected")
+
+    with pytest.raises(ValueError, match="number was expected"):
+        await ask(broken, json_request(), read_verdict)
+    assert len(asked) == 1
+
+
 async def test_an_empty_answer_is_asked_again_without_quoting_nothing():
     with ModelServer(["", '{"is_quality": false}']) as server:
         async with chat_of(server) as chat:

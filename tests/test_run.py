@@ -4,6 +4,7 @@ import asyncio
 import json
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -238,6 +239,24 @@ async def test_a_run_that_is_thrown_away_takes_no_other_programs_file_with_it(tm
     with pytest.raises(ForeignJournalError, match="another program"):
         await run_into(tmp_path, resume="never")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+async def test_a_run_whose_throwing_away_was_cut_off_can_be_thrown_away_again(tmp_path, monkeypatch):
+    await run_into(tmp_path)
+    removed, unlink = [], Path.unlink
+
+    def cut_off(path, **options):
+        removed.append(path.name)
+        if len(removed) > 1:
+            raise KeyboardInterrupt
+        unlink(path, **options)
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Path, "unlink", cut_off)
+        await run_into(tmp_path, resume="never")
+    assert removed
+    await run_into(tmp_path, resume="never")
+    assert (tmp_path / "accepted.jsonl").exists()
 
 
 async def test_two_runs_in_one_folder_at_once_are_refused(tmp_path):

@@ -34,6 +34,7 @@ _MOST_TIMEOUTS = 2  # a time-out may be paid for, so few
 _MOST_FAILURES = 50  # calls in a row that ended in failure
 _MOST_BARRED = 5  # calls in a row that met 403 or an AddressError after others were answered
 _CHARS_PER_TOKEN = 4
+_SILENT_S = 5.0  # a longer wait for all calls is told
 
 
 class Admission:
@@ -185,7 +186,7 @@ class Admission:
             step = 1.0 if self.window < self._threshold else max(1.0, self.limit / _GROWTH) / self.window
             self.window = min(float(self.limit), self.window + step)
         if reply.limits:
-            self._hold(named_wait(reply.limits))
+            self._hold(named_wait(reply.limits), is_asked=True)
 
     def _after_error(self, error: ModelError, faults: "_Faults", started: float) -> float | None:
         """Seconds to wait before the call may queue again, or None to give it up."""
@@ -215,7 +216,7 @@ class Admission:
             self._cuts_in_silence += 1
         wait = pause(error, min(self._cuts_in_silence, 5), self.backoff) or 0.0
         if self._share_of_429 > 0.5 or (error.retry_after is not None and not lone):
-            self._hold(wait)  # not one call's bad luck: the limit is reached for all
+            self._hold(wait, is_asked=bool(error.retry_after))  # not one call's bad luck: the limit is reached for all
         return wait if faults.refused < _MOST_429 else self._given_up(error)
 
     def _after_fault(self, error: ModelError, faults: "_Faults", started: float) -> float | None:
@@ -277,9 +278,11 @@ class Admission:
         self.window = self._threshold = max(1.0, self.window * _CUT)
         return True
 
-    def _hold(self, seconds: float) -> None:
-        if seconds > 0:
-            self._hold_until = max(self._hold_until, self._now() + seconds)
+    def _hold(self, seconds: float, is_asked: bool = False) -> None:
+        now = self._now()
+        if is_asked and seconds > _SILENT_S and self._hold_until <= now:
+            self._notify(f"Waiting {seconds:.0f} s, as the server asks.")
+        self._hold_until = max(self._hold_until, now + seconds)
 
     def _size(self, request: Request) -> float:
         """Tokens that a call will cost, by guess."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generation.client.batch_lines import ENDPOINT, Line
+from generation.client.batch_lines import ENDPOINT, Line, mapping
 from generation.client.failures import lost, too_late
 from generation.client.replies import error_of
 from generation.client.transport import AiohttpTransport
@@ -146,15 +146,15 @@ class BatchTransport(AiohttpTransport):
 
     def _line(self, line: bytes, file_id: str) -> tuple[str, Line]:
         try:
-            value = json.loads(self.key.hidden_in(line.decode("utf-8", "replace")))
+            value = json.loads(self.key.hidden_in(line.decode("utf-8-sig", "replace")))
             return str(value["custom_id"]), value
         except (ValueError, LookupError, TypeError, RecursionError):
             raise ReplyError(f"The file {file_id} of {self.host} breaks off or is no batch output.") from None
 
     def _job(self, answer: Any) -> Job:
         id_ = _name(answer, self.host)
-        counts = answer.get("request_counts") or {}
-        faults = (answer.get("errors") or {}).get("data") or ()
+        counts = mapping(answer.get("request_counts"))
+        faults = mapping(answer.get("errors")).get("data") or ()
         hidden = self.key.hidden_in
         return Job(
             id_,
@@ -162,9 +162,9 @@ class BatchTransport(AiohttpTransport):
             str(answer.get("input_file_id") or ""),
             str(answer.get("output_file_id") or ""),
             str(answer.get("error_file_id") or ""),
-            int(counts.get("completed") or 0) + int(counts.get("failed") or 0),
-            float(answer.get("created_at") or 0.0),
-            tuple((str(f.get("code") or ""), hidden(_words(f))) for f in faults),
+            int(_number(counts.get("completed")) + _number(counts.get("failed"))),
+            _number(answer.get("created_at")),
+            tuple((str(f.get("code") or ""), hidden(_words(f))) for f in map(mapping, faults)),
         )
 
 
@@ -178,6 +178,11 @@ def _list(answer: Any, host: str) -> list[Any]:
     if not isinstance(answer, dict) or not isinstance(answer.get("data"), list):
         raise ServerError(f"{host} answered without a list of jobs where one is due.", status=200)
     return answer["data"]
+
+
+def _number(value: Any) -> float:
+    """`value` if it is a number; a server that gives none has said nothing."""
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _words(fault: Mapping[str, Any]) -> str:

@@ -68,7 +68,7 @@ class Courier:
             pause = min(LONGEST_LOOK_S, pause * 1.5)
 
     async def answers(self, job: Job) -> dict[str, Line]:
-        """The lines of a job that has ended, by key; read again where there are fewer than the job counts."""
+        """The lines of a job that has ended, by key; looked for again where there are fewer than the job counts."""
         for download in range(_DOWNLOADS):
             is_last = download == _DOWNLOADS - 1
             lines: dict[str, Line] = {}
@@ -81,6 +81,8 @@ class Courier:
                 continue
             if len(lines) >= job.done or is_last:
                 return lines
+            await asyncio.sleep(FIRST_LOOK_S)
+            job = await self._insist(partial(self.transport.look, job.id))  # its files may be named a moment later
         raise AssertionError("not reached")
 
     async def _create(self, wave: Wave) -> Job:

@@ -29,20 +29,26 @@ def missing_line(job_id: str, status: str) -> Line:
 
 def read_line(host: str, model: str, line: Line) -> Reply:
     """The Reply in a line, or the ModelError that it stands for."""
-    body = (line.get("response") or {}).get("body")
+    body = mapping(line.get("response")).get("body")
     text = body if isinstance(body, str) else json.dumps(body)
     if (status := status_of(line)) == 200:
         return read_body(host, text)
     if status:
         raise error_of(host, model, status, {}, text)
-    error = line.get("error") or {}
+    error = mapping(line.get("error") or line.get("response"))
     code, message = str(error.get("code") or ""), str(error.get("message") or "no words")[:300]
     raise ServerError(f"The batch job at {host} has no answer ({code}: {message}).", code=code, raw=message)
 
 
+def mapping(value: Any) -> Mapping[str, Any]:
+    """`value`; what a server puts in place of an object, a text or a list, tells what is wrong as `message`."""
+    return value if isinstance(value, dict) else {"message": value} if value else {}
+
+
 def status_of(line: Line) -> int:
     """The HTTP status of a line's response, 0 where it has none."""
-    return int((line.get("response") or {}).get("status_code") or 0)
+    code = str(mapping(line.get("response")).get("status_code"))
+    return int(code) if code.isascii() and code.isdigit() else 0
 
 
 def is_answered(line: Line) -> bool:

@@ -1,4 +1,4 @@
-"""What the environment says of the way to a server: proxies and trusted certificates."""
+"""What the environment says of the way to a server: proxies, trusted certificates, how many connections."""
 
 import ssl
 import urllib.request
@@ -6,6 +6,28 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from generation.errors import UsageError
+
+_OTHER_FILES = 100
+"""That a run has open beside its connections: journal, rows, processes for the checks."""
+
+
+def allow_connections(count: int) -> None:
+    """Let this process hold `count` connections at a time; raises UsageError where the system does not."""
+    try:
+        import resource
+    except ImportError:  # Windows, which has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count + _OTHER_FILES
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        most = f"at most {hard - _OTHER_FILES}" if hard > _OTHER_FILES else "fewer"
+        raise UsageError(
+            f"{count} calls at a time need {wanted} open files, and this system lets a process have {hard}: ask {most}"
+            " at a time (--concurrency), or raise `ulimit -n`."
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def is_loopback(host: str) -> bool:

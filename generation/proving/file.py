@@ -93,7 +93,7 @@ def prove_file(
         text = forecast(islice(sections, limits.max_candidates), cast, session.known_prices())
         console.print(text, soft_wrap=True, markup=False)
         return done
-    session.refuse_no_key()
+    session.refuse_unable()
     recipe = make_recipe(offered, (), "none", "given", prover.reader.name, prover)
     settings = {"file": str(path), "model": model, "base_url": base_url, "prove": asdict(proving)}
     settings["prompt_folder"] = str(prompt_folder or "")

@@ -120,10 +120,11 @@ class RunFolder:
         """Remove the files of a run, and only those; workers' journals are journal-<n>.sqlite."""
         for journal in self.path.glob("journal*.sqlite"):
             _refuse_foreign(journal)
-        names = ("run.json", *(f"{name}.jsonl" for name in FILES), *(f"{name}.jsonl.part" for name in FILES))
+        names = (*(f"{name}.jsonl" for name in FILES), *(f"{name}.jsonl.part" for name in FILES))
         for path in (*(self.path / name for name in names), *self.path.glob("journal*.sqlite*")):
             path.unlink(missing_ok=True)
         shutil.rmtree(self.batches_path, ignore_errors=True)
+        (self.path / "run.json").unlink()  # last: without it rows that are left are taken for another program's
 
     def _is_blank(self, earlier: Mapping[str, Any]) -> bool:
         """Did the earlier run end before it had asked or written anything? Then any other may take its place."""

@@ -151,7 +151,7 @@ def generate(
     if dry_run:
         console.print(forecast(islice(chosen, limits.max_candidates), cast, session.known_prices()), soft_wrap=True)
         return session.books
-    session.refuse_no_key()
+    session.refuse_unable()
     names = (cast.generator_name, cast.reviewer_name)
     recipe = make_recipe(cast.generator, cast.reviewers, check_level, *names, cast.prover)
     with RunFolder(out, recipe, settings, resume, _table(parquet)) as folder:

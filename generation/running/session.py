@@ -14,6 +14,7 @@ from rich.console import Console
 from generation import __version__
 from generation.articles.sources import Skipped
 from generation.checks import CheckLevel
+from generation.client.environment import allow_connections
 from generation.client.loops import running
 from generation.client.transport import endpoint, find_key
 from generation.errors import CircuitError, CraqanError, JournalError, UsageError
@@ -75,10 +76,12 @@ class Session:
             names = " or ".join(dict.fromkeys((cast.model, *cast.others.values())))
             raise UsageError(f"No price is known for {names}, so --max-usd cannot be kept; give --prices IN,OUT.")
 
-    def refuse_no_key(self) -> None:
+    def refuse_unable(self) -> None:
         """Raise UsageError, before any file is made, where the model could not be asked. A cluster has its own keys."""
         if self.cast.model and self.cluster is None:
             find_key(endpoint(self.cast.base_url))
+            if not self.limits.batch:
+                allow_connections(self.limits.concurrency * len({self.cast.model, *self.cast.others.values()}))
 
     def stop(self, reason: str) -> None:
         """Begin nothing new; calls that are out are let finish and kept."""
