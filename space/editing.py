@@ -55,11 +55,9 @@ def edited(chosen: Sequence[Section], text: str, sent: str) -> list[Section]:
     What was sent for another text, which a quick hand may do, counts as nothing. Raises InputError for what no page
     sends, and for sections that a question cannot be made from any more.
     """
-    if not sent:
+    if not is_of(text, sent):
         return list(chosen)
     given = _read(sent)
-    if given["of"] != digest(text):
-        return list(chosen)
     left = [_changed(s, given["sections"][s.id]) if s.id in given["sections"] else s for s in chosen]
     kept = [s for s in left if s.sentences]
     if not kept:
@@ -67,6 +65,18 @@ def edited(chosen: Sequence[Section], text: str, sent: str) -> list[Section]:
     if sum(len(s.text) for s in kept) > MAX_CHARACTERS:
         raise InputError(f"The changed sentences have more than {MAX_CHARACTERS:,} characters: leave some out.")
     return kept
+
+
+def is_of(text: str, sent: str) -> bool:
+    """Did the page show the sentences, and hence the sections, of this very text when the run was started?"""
+    return bool(sent) and _read(sent)["of"] == digest(text)
+
+
+def fields(*sent: Any) -> list[str]:
+    """What the page's fields hold; one that was never touched comes as None. Raises InputError for what is no text."""
+    if not all(field is None or isinstance(field, str) for field in sent):
+        raise InputError(_OUT_OF_DATE)
+    return [field or "" for field in sent]
 
 
 def given(sentences: Sequence[str]) -> Section:

@@ -189,6 +189,35 @@ window.craqanFile = (root, trigger) => {
   });
 };
 
+// One run at a time, and when it is over: see space/turns.py. `ends` are those that gradio has yet to tell.
+window.craqanRun = (() => {
+  const PATIENCE = 600;  // looks at what is waited for, 50 ms apart: then Generate comes back all the same
+  let ends = 0, isStopped = false;
+  async function until(is) {
+    for (let look = 0; look < PATIENCE && !is(); look++) await new Promise((go) => setTimeout(go, 50));
+  }
+  const isSent = () => !document.querySelector("#status .waiting b")?.textContent.endsWith("…");
+  return {
+    begin() { ends = 1; isStopped = false; },
+    ended() {
+      if (!ends) return false;
+      ends -= 1;
+      return !ends && !isStopped;
+    },
+    async stop() {
+      await until(() => !ends || isSent());
+      isStopped = ends > 0;
+      if (isStopped) ends += 1;
+      return [];
+    },
+    async stopped() {
+      await until(() => !ends);
+      ends = 0;
+      return isStopped;
+    },
+  };
+})();
+
 // While a run waits, gradio tells the place in the queue as "queue: 2/5"; here it is told in words, and read aloud.
 window.craqanPlace = (root) => {
   const block = root.closest("#status");

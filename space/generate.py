@@ -11,7 +11,7 @@ from generation.client.transport import HF_ROUTER_URL
 from generation.errors import CraqanError, UsageError
 from generation.review.intake import pair_row, put_pairs
 from generation.review.store import Pair, Store
-from space import editing, making, rates, telling, texts
+from space import editing, making, rates, telling, texts, turns
 from space.hosting import is_public
 from space.limits import MAX_FILE, MAX_TEXT, MIN_SENTENCES, SUFFIXES, can_sign_in
 from space.making import Maker
@@ -20,6 +20,7 @@ from space.rates import visitor
 from space.telling import notice
 from space.texts import Origin, Text
 from space.theme import show_on_narrow
+from space.turns import QUIET
 
 EACH_WORDS = "Each in turn, until one gives a pair"
 RULES, MODEL, HUB = "rules", "model", "hub"
@@ -34,9 +35,9 @@ FILE_PICKER = (
     '<button type="button">Upload a file</button>'
     f'<input type="file" accept="{",".join(SUFFIXES)}" data-most="{MAX_FILE}" aria-label="File" tabindex="-1">'
 )
-# In the browser, before the run's inputs are sent: gradio holds back other listeners of the click until it is over.
+# In the browser, before the run's inputs are sent.
 ON_START = f"""(text, section, edits, ...rest) => {{
-  window.craqanStopped = false;
+  {turns.BEGIN};
   const said = {editing.COLLECT};
   document.querySelector('.editor')?.removeAttribute('open');
   document.getElementById('sentences').classList.add('started');
@@ -44,11 +45,7 @@ ON_START = f"""(text, section, edits, ...rest) => {{
   return [text, section, said, ...rest];
 }}"""
 
-# A run that is stopped while it waits may end as a failed one, after the answer to the press on Stop.
-ON_STOP = "() => { window.craqanStopped = true; return []; }"
-WHETHER_STOPPED = "() => window.craqanStopped"
-
-Shown = tuple[Any, Any, Any, Any, Any, Any, Any]  # status, pair, rounds, three buttons, the row to send
+Shown = tuple[Any, Any, Any, Any, Any]  # status, pair, rounds, and the button and the row to send
 Request = gr.Request | None
 
 
@@ -78,27 +75,27 @@ def build(review: Path | None = None, kept: Callable[[], None] = lambda: None) -
                 send = gr.Button("Send to review", visible=False, elem_classes="quiet")
             progress = gr.HTML(elem_id="progress", apply_default_css=False)
     edits = gr.Textbox(visible=False)  # filled in the browser, when a run starts
-    stopped = gr.Checkbox(visible=False)  # so is this, when it fails
 
-    quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     _wire_sources(sources, [text, origin, status])
-    text.change(_split_up, text, [section, editor], trigger_mode="always_last", concurrency_limit=2, **quiet)
-    section.input(_editor, [text, section], editor, trigger_mode="always_last", concurrency_limit=2, **quiet)
-    who.change(_of_maker, who, [*own, unsure], **quiet)
-    start.click(_waiting, None, [status, start, stop], queue=False, **quiet)
+    text.change(_split_up, text, [section, editor], trigger_mode="always_last", concurrency_limit=2, **QUIET)
+    section.input(
+        _editor, [text, section], editor, trigger_mode="always_last", concurrency_limit=2, preprocess=False, **QUIET
+    )
+    who.change(_of_maker, who, [*own, unsure], **QUIET)
+    turns.wait(status, start, stop)
     running = start.click(
         _run,
         [text, section, edits, origin, who, *model_inputs, unsure],
-        [status, result, progress, start, stop, send, made],
+        [status, result, progress, send, made],
         js=ON_START,
         show_progress="minimal",
         show_progress_on=status,
         api_visibility="private",
         concurrency_limit=AT_ONCE,
         concurrency_id="generate",
+        preprocess=False,  # see _editor
     )
-    running.failure(_broken, stopped, [status, start, stop], js=WHETHER_STOPPED, **quiet)
-    stop.click(_stopped, None, [status, start, stop], js=ON_STOP, cancels=[running], **quiet)
+    turns.end(running, status, start, stop)
     if review is not None:
         _wire_review(send, made, status, Store(review), kept)
 
@@ -131,10 +128,9 @@ def _text_inputs() -> tuple[gr.Textbox, gr.Dropdown, list[Any]]:
 
 def _wire_sources(sources: list[Any], read: list[Any]) -> None:
     example, file, title, fetch = sources
-    quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-    example.click(_example, None, read, **quiet)
-    file.upload(_upload, None, read, concurrency_limit=2, **quiet)
-    gr.on([fetch.click, title.submit], _fetch, title, read, concurrency_limit=2, **quiet)
+    example.click(_example, None, read, **QUIET)
+    file.upload(_upload, None, read, concurrency_limit=2, **QUIET)
+    gr.on([fetch.click, title.submit], _fetch, title, read, concurrency_limit=2, **QUIET)
 
 
 def _model_inputs() -> tuple[gr.Radio, list[Any], list[Any]]:
@@ -220,7 +216,12 @@ async def _split_up(text: str) -> tuple[Any, Any]:
 
 
 async def _editor(text: str, section: int) -> str:
+    """The sentences of the section that was just chosen; taken, as by a run, without gradio's preprocessing.
+
+    gradio fails a choice that the server's copy of the dropdown no longer has, which changes before the page's does.
+    """
     try:
+        [text] = editing.fields(text)
         sections = await making.split(text)
         return editing.editor(text, making.choose(sections, section), len(sections))
     except CraqanError:
@@ -240,24 +241,25 @@ async def _run(
     request: Request = None,
     token: gr.OAuthToken | None = None,
 ) -> AsyncIterator[Shown]:
-    off, on, hidden = gr.update(interactive=False), gr.update(interactive=True), gr.update(visible=False)
-    yield notice("Reading the text …"), "", "", off, on, hidden, None
+    yield notice("Reading the text …"), "", "", gr.update(visible=False), None
     try:
+        text, edits, who, url, model, key = editing.fields(text, edits, who, url, model, key)
         rates.RUNS.admit(visitor(request))
         if who == HUB:
             url, key = HF_ROUTER_URL, _signed_in(token)
         sections = await making.split(text, origin.of(text))
+        section = section if editing.is_of(text, edits) else making.EACH  # as the page is about to show
         chosen = editing.edited(making.choose(sections, section), text, edits)
         async with maker_for(who, url, model, key, unsure) as maker, aclosing(making.make(chosen, maker)) as news:
             async for stories in news:
                 told = telling.result(stories, maker) if telling.has_more(stories, maker) else gr.skip()
                 shown = (telling.status(stories, maker), told, telling.progress(stories, maker))
-                yield *shown, off, on, gr.skip(), gr.skip()
+                yield *shown, gr.skip(), gr.skip()
         outcome = stories[-1].outcome
         row = maker.row(outcome) if outcome and outcome.status == "accepted" else None
-        yield gr.skip(), gr.skip(), gr.skip(), on, off, gr.update(visible=row is not None, interactive=True), row
+        yield gr.skip(), gr.skip(), gr.skip(), gr.update(visible=row is not None, interactive=True), row
     except CraqanError as error:
-        yield notice(str(error), "error"), gr.skip(), gr.skip(), on, off, gr.skip(), gr.skip()
+        yield notice(str(error), "error"), gr.skip(), gr.skip(), gr.skip(), gr.skip()
 
 
 def _signed_in(token: gr.OAuthToken | None) -> str:
@@ -297,23 +299,3 @@ def _wire_review(send: gr.Button, made: gr.State, status: gr.HTML, store: Store,
         return notice(words, "good"), gr.update(interactive=False)
 
     send.click(hand_over, made, [status, send], show_progress="hidden", api_visibility="private")
-
-
-def _waiting() -> tuple[str, Any, Any]:
-    """Until the run begins; generate.js writes the place in the queue into it."""
-    return (
-        '<div class="notice waiting" role="status"><b>Waiting for a turn …</b></div>',
-        gr.update(interactive=False),
-        gr.update(interactive=True),
-    )
-
-
-def _stopped() -> tuple[str, Any, Any]:
-    return notice("Stopped. Nothing was kept."), gr.update(interactive=True), gr.update(interactive=False)
-
-
-def _broken(was_stopped: bool) -> tuple[str, Any, Any]:
-    if was_stopped:
-        return _stopped()
-    words = "This page is too busy, or something broke on its side: try again in a minute."
-    return notice(words, "error"), gr.update(interactive=True), gr.update(interactive=False)

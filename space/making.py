@@ -83,7 +83,7 @@ def choose(sections: Sequence[Section], index: int) -> Sequence[Section]:
     """The section at `index`; for EACH, as many as one run reads. Raises UsageError if there is none."""
     if index == EACH:
         return limits.of_one_run(sections)
-    if not 0 <= index < len(sections):
+    if type(index) is not int or not 0 <= index < len(sections):
         there = "1 section" if len(sections) == 1 else f"{len(sections)} sections"
         raise UsageError(f"The text has {there} to choose from, and none at {index}: choose the section again.")
     return [sections[index]]

@@ -1,6 +1,7 @@
 """The Generate tab without a browser: what it refuses, and the story that it tells of a run."""
 
 import asyncio
+import json
 import time
 from contextlib import aclosing
 from dataclasses import replace
@@ -10,7 +11,7 @@ import pytest
 
 from generation import rules
 from generation.errors import InputError, ModelError, UsageError
-from generation.records import PROBLEM_CODES, Round, Section, Verdict
+from generation.records import PROBLEM_CODES, Round, Section, Verdict, digest
 from space import generate, limits, making, rounds, telling
 from tests.helpers import ScriptedGenerator, ScriptedReviewer, candidate_of, section_of
 from tests.model_server import Canned, ModelServer, failing
@@ -264,8 +265,10 @@ async def test_rules_of_one_visitor_leave_the_page_responsive():
 # the Generate tab
 
 
-async def run_tab(text="", section=making.EACH, who=generate.RULES, url="", model="", key="") -> list[tuple]:
-    return [shown async for shown in generate._run(text, section, "", generate.Origin(), who, url, model, key)]
+async def run_tab(text="", section=making.EACH, who=generate.RULES, url="", model="", key="", of=None) -> list[tuple]:
+    """As a page sends it that shows the sentences of the text `of`, by default of `text` itself."""
+    edits = json.dumps({"of": digest(text if of is None else of), "sections": {}})
+    return [shown async for shown in generate._run(text, section, edits, generate.Origin(), who, url, model, key)]
 
 
 @pytest.mark.parametrize(
@@ -273,21 +276,37 @@ async def run_tab(text="", section=making.EACH, who=generate.RULES, url="", mode
     [
         ({"text": ""}, "Paste a text first"),
         ({"text": EXAMPLE, "section": 9}, "choose the section again"),
+        ({"text": EXAMPLE, "section": {}}, "choose the section again"),
+        ({"text": "", "section": 1, "of": EXAMPLE}, "Paste a text first"),
+        ({"text": "", "key": ["visitor-canary"]}, "This page is out of date"),
         ({"text": EXAMPLE, "who": generate.MODEL, "key": "visitor-canary"}, "Name the model"),
         ({"text": EXAMPLE, "who": generate.MODEL, "url": "http://example.com", "model": "m"}, "https"),
     ],
 )
-async def test_an_error_is_shown_and_the_button_comes_back(call, message):
+async def test_an_error_is_shown(call, message):
     shown = await run_tab(**call)
     assert message in shown[-1][0] and 'role="alert"' in shown[-1][0]
-    assert [button["interactive"] for button in shown[-1][3:5]] == [True, False]
     assert "visitor-canary" not in repr(shown)
+
+
+@pytest.mark.parametrize(("of", "count"), [(EXAMPLE, 1), (f"Before. {EXAMPLE}", 2)])
+async def test_a_section_chosen_in_another_text_counts_as_none(monkeypatch, of, count):
+    asked = []
+
+    async def make(sections, maker):
+        asked.extend(sections)
+        raise UsageError("as scripted")
+        yield
+
+    monkeypatch.setattr(making, "make", make)
+    await run_tab(EXAMPLE, section=1, of=of)
+    assert len(asked) == count
 
 
 async def test_the_example_gives_an_accepted_pair_with_the_rules():
     shown = await run_tab(EXAMPLE)
     results = [result for _, result, *_ in shown if isinstance(result, str) and result]
-    assert shown[-1][6]["status"] == "accepted", "which can be sent to review"
+    assert shown[-1][4]["status"] == "accepted", "which can be sent to review"
     assert "Accepted by all" in shown[-2][0]
     assert 'download="craqan-accepted.jsonl"' in results[-1]
 

@@ -29,15 +29,6 @@ STARTING = 120  # seconds that the app may take to answer on a busy machine
 PATIENCE = 30_000  # milliseconds that the page may take to come to what is expected of it
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Now and then, for a reason not found yet, a run ends as failed on a loaded machine and the page asks its visitor
-    to try again: so does the test, once, and pytest counts it as "rerun". Any other failure stands.
-    """
-    for item in items:
-        if "/browser/" in str(item.path):
-            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=["This page is too busy"]))
-
-
 @dataclass
 class App:
     """A running app: its address, and the file that all its output goes to."""
