@@ -6,6 +6,7 @@ Kill -9 at ten moments is in test_resume, one fault at a time at the model's doo
 import gzip
 import io
 import json
+import os
 import random
 import time
 
@@ -271,6 +272,28 @@ def test_a_fault_of_one_section_is_its_own_and_is_named(name, corpus, unbroken, 
         most = 2 * asked if "reset" in name else asked
         assert CALLS - 5 + asked <= len(run.calls) <= CALLS - 5 + most
         assert run.pairs == [row for row in unbroken.pairs if row["article_title"] != "Title 3"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of files are Unicode there")
+def test_names_and_fields_that_no_file_can_hold_do_not_end_the_run(tmp_path):
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (folder / os.fsdecode(b"caf\xe9.md")).write_text("The act was passed in 1974. It stands. No more is known.\n")
+    (folder / os.fsdecode(b"none\xe9.md")).write_bytes(b"\0\1")
+    about = '---\ntitle: "A\\ud800"\nurl: "\\ud800"\n---\n'
+    (folder / "b.md").write_text(f"{about}A river in Spain flows west. Its bed is dry. Fish left it.\n")
+    row = {"title": "Row \ud83d", "url": "\ud83d", "text": "Iron \ud83d rusts in rain. Salt helps it. Paint does not."}
+    (folder / "c.jsonl").write_text(json.dumps(row))
+    with ModelServer(honest) as server:
+        for _ in range(2):
+            run = Run(folder, tmp_path / "run", server)
+            run.assert_books(submitted=3, accepted=3)
+        assert len(run.calls) == 0
+        named = Run(folder / os.fsdecode(b"caf\xe9.md"), tmp_path / "one", server)
+        assert Run(folder / os.fsdecode(b"caf\xe9.md"), tmp_path / "one", server).error is named.error is None
+    titles = [row["article_title"] for row in lines(tmp_path / "run" / "accepted.jsonl")]
+    assert sorted(titles) == ["A\ufffd", "Row \ufffd", "caf\ufffd"] and "is binary" in str(run.summary["skipped"])
+    (tmp_path / "run" / "accepted.jsonl").read_text().encode()
 
 
 def test_what_failed_without_an_answer_is_asked_again_by_the_same_command(corpus, unbroken, tmp_path):

@@ -9,10 +9,11 @@ notes, external links ...) are left out.
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import groupby
 
 from generation.articles.markup import Block
+from generation.articles.prose import clean_characters
 from generation.records import Article, Section, Source, digest
 
 _BACK_MATTER = frozenset(
@@ -33,8 +34,9 @@ def make_article(
     Without a `title` it is the leading H1 if there is no other, else a first line that stands alone, else `name`.
     """
     found, body = _take_title(list(blocks), title)
-    title = _readable(title or found or name)
-    article = Article(slug(title), title, "", domain=domain, source=source)
+    title = _readable(clean_characters(title or found or name))
+    source = Source(*map(clean_characters, astuple(source)))
+    article = Article(slug(title), title, "", domain=clean_characters(domain), source=source)
     return _render(article, _without_empty_headings(_without_back_matter(body)))
 
 

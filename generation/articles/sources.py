@@ -1,6 +1,7 @@
 """Files, folders, globs, JSONL and datasets -> articles, one at a time; what cannot be read becomes a Skipped."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ _KINDS = {
     ".parquet": "parquet",
     ".csv": "csv",
 }
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +272,12 @@ def _json_lines(path: Path, max_bytes: int) -> Iterator[Any]:
 
 def _json_line(line: bytes) -> Any:
     try:
-        return json.loads(_decode(line))
+        text = _decode(line)
+        row = json.loads(text)
+        if "\\ud" not in text.lower():
+            return row
+        # half a surrogate pair, which no file can hold; one for one, so that offsets stay
+        return json.loads(_HALF.sub("\ufffd", json.dumps(row, ensure_ascii=False)))
     except (CorpusError, ValueError, RecursionError) as error:
         return error if isinstance(error, CorpusError) else CorpusError(f"is not JSON ({_one_line(error)})")
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 Resume = Literal["if-possible", "always", "never"]
 FILES = ("accepted", "rejected", "failed")
+_AS_ESCAPES = "backslashreplace"
+"""What UTF-8 cannot hold, as in a file's name of another encoding, is written as JSON's own escape of it."""
 FREE = frozenset(
     {
         "concurrency",
@@ -114,7 +116,8 @@ class RunFolder:
             gather(self.path)  # of workers that were killed together with their run
         self._write({**self._before, "state": "running"})
         for name in FILES:
-            self._files[name] = (self.path / f"{name}.jsonl.part").open("w", encoding="utf-8", newline="\n")
+            part = self.path / f"{name}.jsonl.part"
+            self._files[name] = part.open("w", encoding="utf-8", errors=_AS_ESCAPES, newline="\n")
 
     def _throw_away(self) -> None:
         """Remove the files of a run, and only those; workers' journals are journal-<n>.sqlite."""
@@ -194,7 +197,8 @@ class RunFolder:
 
     def _write(self, summary: Mapping[str, Any]) -> None:
         whole = {**summary, "settings": self.settings, "recipe": self.recipe}
-        write_whole(self.path / "run.json", json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+        text = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+        write_whole(self.path / "run.json", text.encode("utf-8", _AS_ESCAPES))
 
 
 def _refuse_foreign(journal: Path) -> None:
