@@ -150,6 +150,16 @@ def test_the_budget_is_passed_by_no_more_than_what_is_in_flight(corpus, unbroken
     assert files(tmp_path / "run") == unbroken[0]
 
 
+@pytest.mark.parametrize(("prices", "is_stopped"), [("1,2", True), ("0,0", False)])
+def test_a_budget_that_cannot_be_kept_since_no_tokens_are_counted_stops_the_run(corpus, tmp_path, prices, is_stopped):
+    with ModelServer(lambda request: replace(script(request), usage=None)) as server:
+        done = within(*arguments(corpus, tmp_path / "run", server.url, "--prices", prices, "--max-usd", "1"))
+        assert done.returncode == 0 and ("counts no tokens" in done.stderr) == is_stopped
+        assert (len(server.requests) <= CONCURRENCY) == is_stopped
+    books = counts(tmp_path / "run")
+    assert (books["pending"] > 0) == is_stopped and books["failed"] == 0
+
+
 def test_an_unknown_price_with_a_budget_is_refused(corpus, tmp_path):
     with ModelServer(script) as server:
         done = within(*arguments(corpus, tmp_path / "run", server.url, "--max-usd", "1"))

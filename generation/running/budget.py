@@ -127,8 +127,11 @@ class Purse:
         """Dollars left."""
         return float("inf") if self.max_usd is None else self.max_usd - self.spent
 
-    def pay(self, dollars: float) -> None:
-        self.spent += dollars
+    def pay(self, price: Price, usage: Usage) -> None:
+        """Take what a call costs. One whose tokens the server does not count cannot be held against a limit."""
+        if self.max_usd is not None and price.prompt and not usage.prompt_tokens:
+            self._on_spent("the server counts no tokens, so --max-usd cannot be kept: leave it out.")
+        self.spent += price.of(usage)
         self._check()
 
     def _check(self) -> None:
@@ -153,7 +156,7 @@ class Metered:
             reply = await self.chat(request)
         except ModelError as error:
             if error.reply is not None:
-                self.purse.pay(self.price.of(error.reply.usage))
+                self.purse.pay(self.price, error.reply.usage)
             raise
-        self.purse.pay(self.price.of(reply.usage))
+        self.purse.pay(self.price, reply.usage)
         return reply
