@@ -140,7 +140,8 @@ class Work:
         with Desk(self.examples, self._reader_names, self.options, self.tools, self.shelf, self.out, self.say) as desk:
             results.price = desk.price
             try:
-                results.cells += desk.on_given_context()
+                for cell in desk.on_given_context():
+                    results.cells.append(cell)
                 for number, chunker in enumerate(self.chunkers, 1):
                     self.say(f"{chunker.name} ({number} of {len(self.chunkers)})")
                     for cell in self._of_chunker(chunker, results, desk):

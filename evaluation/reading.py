@@ -68,18 +68,14 @@ class Desk:
         self._runner.run(self._stack.aclose())
         self._runner.__exit__(*error)
 
-    def on_given_context(self) -> list[Cell]:
+    def on_given_context(self) -> Iterator[Cell]:
         """One cell a reader: what it makes of the context itself, the upper bound of any retrieval."""
-        return [
-            self._filled(
-                Cell("", "", reader.name),
-                reader,
-                ["given"],
-                self._read,
-                lambda wanting: {e.id: readers.shown_context(self.examples, e) for e in wanting},
-            )
-            for reader in self.readers
-        ]
+
+        def whole(wanting: Sequence[Example]) -> Mapping[str, list[Shown]]:
+            return {e.id: readers.shown_context(self.examples, e) for e in wanting}
+
+        for reader in self.readers:
+            yield self._filled(Cell("", "", reader.name), reader, ["given"], self._read, whole)
 
     def on_retrieved(self, chunker: str, searched: "Searched", ranked: Cell) -> Iterator[Cell]:
         """One cell a reader: decompose where it wants to, search, read."""
