@@ -1,10 +1,11 @@
 """Learn the confidence of the embedded default from candidates that were read: python -m benchmarks.rules_fit LABELS.
 
 LABELS is JSON Lines of {"traits": {...}, "doubts": [...], "good": true or false, "article": ...}. Those used are
-benchmarks/rules_reading/tuning.jsonl: candidates that the rules' author read on the tuning half of
-benchmarks/rules_texts.py, and those of the three readings, which both readers signed or not. Prints the precision by
-confidence, learnt without each article in turn, and writes generation/language/confidence.json. The gates of
-generation/language/doubts.py were written with these labels in sight, so the curve flatters them.
+benchmarks/rules_reading/tuning.jsonl: candidates that the rules' author read, and those of the blind readings, which both
+readers signed or not, with the traits and doubts that the rules of today give them. Prints the precision by confidence,
+learnt without each article in turn and without each blind reading in turn, and writes
+generation/language/confidence.json. The gates of generation/language/doubts.py were written with these labels in sight,
+so both curves flatter them.
 """
 
 import argparse
@@ -47,6 +48,17 @@ def crossed(rows: Sequence[dict], names: Sequence[str]) -> list[float]:
     return shares
 
 
+def without_reading(rows: Sequence[dict], names: Sequence[str]) -> Iterator[tuple[dict, float]]:
+    """What blind readers judged, with the confidence by weights learnt without that reading and its articles."""
+    for reading in sorted({row["read"] for row in rows if row["read"].startswith("round ")}):
+        judged = [row for row in rows if row["read"] == reading]
+        articles = {row["article"] for row in judged}
+        weights = learn([r for r in rows if r["read"] != reading and r["article"] not in articles], names)
+        for row in judged:
+            score = sum(w * row["traits"].get(n, 0.0) for w, n in zip(weights, names, strict=True))
+            yield row, float(1 / (1 + np.exp(-score)))
+
+
 def lower_bound(good: int, of: int) -> float:
     """Of Wilson's interval at 90 %: the share is rather higher than this."""
     if not of:
@@ -75,6 +87,9 @@ def main() -> None:
     print(f"{len(rows)} labels, {sum(r['good'] for r in rows)} good; without a doubt {len(sure)}.")
     print("Those without a doubt, each judged by weights that were learnt without its article:")
     print(*curve(rows, shares), sep="\n")
+    judged = list(without_reading(rows, names))
+    print("Those of the blind readings, each judged by weights that were learnt without its reading:")
+    print(*curve([row for row, _ in judged], [share for _, share in judged]), sep="\n")
     weights = learn(rows, names)
     stored = {
         "source": f"{len(rows)} candidates that were read; benchmarks/rules_fit.py",

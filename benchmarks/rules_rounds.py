@@ -60,7 +60,7 @@ async def record_unread(number: int, folder: Path, legal: Sequence[Path]) -> lis
     """
     if number not in ROUNDS[2:] or verdicts_of(number).exists():
         raise UsageError(f"Round {number} cannot be offered anew; add the next round to ROUNDS and DEFAULTS.")
-    labelled = {row["article"] for row in rules.read_rows(rules.READING / "tuning.jsonl")}
+    labelled = {row["article"] for row in rules.read_rows(rules.READING / "tuning.jsonl")} | rules_texts.SEEN
     found, measured = [], {}
     for source in UNREAD:
         more, measured[source] = await rules.offers(source, rules_texts.unread(source, legal))

@@ -31,6 +31,8 @@ LATER = _titles("round2_articles.txt")
 """Titles of our own articles that came into the repository after all tuning before the second reading was done."""
 FRESH = _titles("round3_articles.txt")
 """Titles of the articles that were kept unread for the third reading; what its readers said is now tuned on too."""
+SEEN = _titles("seen_articles.txt")
+"""Titles of articles of which the rules' author saw a candidate of version 7: no later reading takes them."""
 SHARED = ROOT.parent / "shared" / "data"
 GAP_SEEN = 330
 """Paragraphs of GAP's development split whose candidates the rules' author has seen."""

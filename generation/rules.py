@@ -25,7 +25,7 @@ from generation.records import Candidate, Round, Section, Step
 __all__ = ["RuleGenerator", "RuleReviewer", "Scored", "candidates", "panel", "resolve"]
 
 VERSION = "7"
-MIN_CONFIDENCE = 0.55
+MIN_CONFIDENCE = 0.65
 MAX_SENTENCES = 200
 """Longer sections are no passages; nothing is offered for them."""
 FLOOR = 0.3
@@ -119,7 +119,7 @@ def _shares_a_name(answer: str, question: str) -> bool:
 
 def _is_told_elsewhere(parse: Parse, answer: str, fact: int, links: Mapping[Mention, Link], draft: Draft) -> bool:
     """Does another sentence about the entity hold the answer too, or the verb, so that the question has two answers?"""
-    lemma = parse.doc[draft.verb].lemma_
+    lemma = parse.words[draft.verb].lemma_
     repeatable = draft.target in _REPEATABLE and (draft.target == "that" or not _is_telling(parse, draft, links))
     others = {m.sentence for link in links.values() for m in link.entity.mentions} - {fact}
     for sentence in others:
@@ -146,7 +146,7 @@ def _derivation(parse: Parse, draft: Draft, support: Support, answer: str) -> tu
         Step(resolver.source_span(parse, n).text, "is meant by", parse.text(m.start, m.end), n.sentence)
         for m, n in pairs
     ]
-    verb = parse.doc[draft.verb]
+    verb = parse.words[draft.verb]
     words = [*(c.text for c in verb.lefts if c.dep_ in ("aux", "auxpass")), verb.text]
     head = parse.text(pairs[0][0].start, pairs[0][0].end)
     tail = answer if draft.wanted is None else _rest(parse, draft)

@@ -105,11 +105,11 @@ class Antecedents:
         text = self.parse.text(source.first, source.last)
         others = [m for m in self.mentions if m.noun == source.noun and m not in link.entity.mentions]
         clean = not any(mark in text for mark in '|*#`{}<>[]()"_\n;:,')
-        named = {t.lower_ for t in self.parse.doc[source.first : source.last] if t.pos_ == "PROPN"}
+        named = {t.lower_ for t in self.parse.words[source.first : source.last] if t.pos_ == "PROPN"}
         again = any(t.lower_ in named for t in self.parse.tokens(link.mention.sentence))
-        content = [t for t in self.parse.doc[source.first : source.last] if t.pos_ in ("NOUN", "PROPN", "NUM", "ADJ")]
+        content = [t for t in self.parse.words[source.first : source.last] if t.pos_ in ("NOUN", "PROPN", "NUM", "ADJ")]
         telling = source.last > source.end and (bool(named) or len(content) >= 3)
-        clean = clean and telling and not source.coordinated
+        clean = clean and telling and not source.coordinated and self.parse.words[source.head].dep_ != "attr"
         return clean and not others and not again and not leans(self.parse, tokens)
 
     def _is_clean(self, name: Mention) -> bool:
@@ -118,7 +118,7 @@ class Antecedents:
         before = self.parse.words[name.start - 1] if name.start > self.parse.bounds[name.sentence][0] else None
         if self._is_only_capitalised(name):
             return False
-        if name.kind in ("person", "") and any(t.tag_ == "POS" for t in self.parse.doc[name.start : name.end - 1]):
+        if name.kind in ("person", "") and any(t.tag_ == "POS" for t in self.parse.words[name.start : name.end - 1]):
             return False
         return clean and not self._goes_on(name) and (before is None or not _may_belong(before, name, self.parse))
 

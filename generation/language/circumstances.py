@@ -43,7 +43,7 @@ class Circumstances(Phrasing):
 
     def _whole_date(self, tokens: list[int]) -> list[int]:
         """A date with the year that a comma sets off ("October 19, 1976"), even where the parser cuts it."""
-        doc, end = self.parse.doc, tokens[-1] + 1
+        doc, end = self.parse.words, tokens[-1] + 1
         if end + 1 < len(doc) and doc[end].text == "," and doc[end + 1].shape_ == "dddd" and self.holds(end + 1):
             return [*tokens, end, end + 1]
         return tokens

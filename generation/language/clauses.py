@@ -165,7 +165,7 @@ def clauses(parse: Parse, sentence: int) -> list[Clause]:
             continue
         found.append(first)
         for other in head.conjuncts:
-            between = "".join(t.text for t in parse.doc[head.i : other.i])
+            between = "".join(t.text for t in parse.words[head.i : other.i])
             beside = _segment(parse, head) == _segment(parse, other)
             if other.pos_ in ("VERB", "AUX") and beside and between.count("(") == between.count(")"):
                 more = clause_of(parse, other, found[-1]) if other.i > head.i else None

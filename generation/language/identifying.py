@@ -226,6 +226,8 @@ def _is_by_a_name(child: "Token") -> bool:
 def _of_named(behind: Antecedents, draft: Draft) -> Iterator[str]:
     if _says_little(behind, draft) or _ORDINAL.search(draft.question) or _is_bare_thing(behind, draft):
         yield "the question says too little"
+    if draft.target == "how much" and draft.lost:
+        yield "the question says too little"
     if hanging(doubts.said(behind, draft), draft.question):
         yield UNEXPLAINED
     yield from _of_names(behind, draft)

@@ -126,6 +126,9 @@ def _is_surely_meant(behind: Antecedents, link: Link) -> bool:
     before, title = link.mention.sentence - 1, _title_words(behind)
     named = any(m.form == "name" and m.main and m.sentence == before for m in link.entity.mentions)
     near = (t for s in (before, before + 1) for t in behind.parse.tokens(s) if t.i < link.mention.head)
+    like = (m for m in behind.mentions if m.form == "pronoun" and m.gender == link.mention.gender)
+    if any(m.sentence == before and m not in link.entity.mentions for m in like):
+        return False  # "Humphry Davy found him a place. There he worked"
     if not topic.gender(behind.parse.title) and not _is_called_by_surname(behind, title):
         return True  # the title may be no person's at all
     return named and not any(t.text in title and t.pos_ == "PROPN" for t in near)

@@ -190,10 +190,10 @@ def _name(parse: Parse, token: "Token", sentence: int, span: tuple[int, int] | N
     start, end = span or name_range(parse, token, sentence)
     if span and start > parse.bounds[sentence][0] and parse.words[start - 1].lower_ == "the":
         start -= 1
-    words = tuple(t.lower_ for t in parse.doc[start:end] if not t.is_punct)
+    words = tuple(t.lower_ for t in parse.words[start:end] if not t.is_punct)
     words = words[1:] if words[0] in ("the", "a", "an") else words
     called = "case" if {"v.", "vs."} & set(words) else topic.noun(parse.title) if span else ""
-    kind = noun_kind(called) or _name_kind(words)
+    kind = noun_kind(called) or ("person" if _is_called_like_a_thing(words, token) else _name_kind(words))
     is_sure = bool(kind)
     kind = kind or _ENTITY_KINDS.get(token.ent_type_, "")
     noun = ""
@@ -217,6 +217,11 @@ def _name(parse: Parse, token: "Token", sentence: int, span: tuple[int, int] | N
         nouns=_descriptions(token) | {n for n in (noun, called) if n} | _titles(words, kind),
         is_sure=is_sure,
     )
+
+
+def _is_called_like_a_thing(words: tuple[str, ...], token: "Token") -> bool:
+    """ "Russell Train", "Mary Lake": a person whose surname is a common noun."""
+    return len(words) == 2 and words[0] in first_names() and token.ent_type_ == "PERSON"
 
 
 def _titles(words: tuple[str, ...], kind: str) -> frozenset[str]:
@@ -290,7 +295,7 @@ def _common(parse: Parse, token: "Token", sentence: int) -> Mention:
     determiner = next((c for c in token.lefts if c.dep_ == "det"), None)
     definite = determiner is not None and determiner.lower_ in ("the", "this", "that", "these", "those")
     start = determiner.i if determiner is not None and definite else max(token.left_edge.i, first)
-    modifiers = frozenset(t.lower_ for t in parse.doc[start : token.i] if t != determiner and not t.is_punct)
+    modifiers = frozenset(t.lower_ for t in parse.words[start : token.i] if t != determiner and not t.is_punct)
     noun = token.lemma_.lower()
     kind = noun_kind(noun)
     gender = ("m" if noun in MASCULINE else "f" if noun in FEMININE else "") if kind == "person" else "n"
