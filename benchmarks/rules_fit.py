@@ -1,11 +1,11 @@
 """Learn the confidence of the embedded default from candidates that were read: python -m benchmarks.rules_fit LABELS.
 
 LABELS is JSON Lines of {"traits": {...}, "doubts": [...], "good": true or false, "article": ...}. Those used are
-benchmarks/rules_reading/tuning.jsonl: candidates that the rules' author read, and those of the blind readings, which both
-readers signed or not, with the traits and doubts that the rules of today give them. Prints the precision by confidence,
-learnt without each article in turn and without each blind reading in turn, and writes
-generation/language/confidence.json. The gates of generation/language/doubts.py were written with these labels in sight,
-so both curves flatter them.
+benchmarks/rules_reading/tuning.jsonl: candidates that the rules' author read, and those of the blind readings, which
+both readers signed or not, with the traits and doubts that the rules of today give them. Prints the precision by
+confidence, learnt without each article in turn and without each blind reading in turn, and writes
+generation/language/confidence.json. The gates of generation/language/doubts.py were written with these labels in
+sight, so both curves flatter them.
 """
 
 import argparse
