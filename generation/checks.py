@@ -11,7 +11,7 @@ text. Those are for the panel, the proof and people. Measured by benchmarks/chec
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
-from generation.checking import evidence, shape, wording
+from generation.checking import asking, evidence, shape, wording
 from generation.checking import links as link
 from generation.checking.case import Case, Certainty, Problem
 from generation.records import Candidate, Verdict
@@ -35,6 +35,7 @@ TEXT_CHECKS: tuple[Check, ...] = (
     wording.question_stands_alone,
     wording.answer_not_leaked,
     wording.answer_says_something,
+    asking.answer_fits_question,
     evidence.answer_supported,
     evidence.answer_whole,
     evidence.numbers_supported,
@@ -43,6 +44,7 @@ TEXT_CHECKS: tuple[Check, ...] = (
     evidence.sentences_needed,
     link.mention_after_antecedent,
     link.mention_refers,
+    link.kind_fits,
     link.ends_agree,
     link.antecedent_named,
     link.something_refers_back,

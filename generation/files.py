@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from generation.errors import InputError, UsageError
 
@@ -25,6 +26,21 @@ def read_lines(path: Path, wanted: str = PAIRS) -> Iterator[tuple[int, str]]:
         for number, line in enumerate(file, 1):
             if line.strip():
                 yield number, line
+
+
+def read_parquet(path: Path, wanted: str = PAIRS) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file, a batch at a time. Raises UsageError if it is not there, InputError if it is none."""
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(path) as table:
+            for batch in table.iter_batches(batch_size=256):
+                yield from batch.to_pylist()
+    except FileNotFoundError:
+        raise UsageError(f"{path} does not exist; give {wanted}.") from None
+    except (OSError, pyarrow.ArrowException) as error:
+        raise InputError(f"{path} cannot be read as Parquet: {error}.") from error
 
 
 @contextmanager

@@ -6,6 +6,7 @@ any one of the latter left out.
 """
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -188,7 +189,21 @@ def _answer(text: str) -> str:
     answer = _field(text, "answer")
     if not isinstance(answer, str) or not answer.strip():
         raise ValueError(f'"answer" must be a string; write "{CANNOT_TELL}" where the sentences do not say')
-    return CANNOT_TELL if answer.strip().rstrip(".").lower() == CANNOT_TELL else answer.strip()
+    return CANNOT_TELL if _REFUSAL.fullmatch(answer.strip()) else answer.strip()
+
+
+_TEXT = r"(?:the |these |this )?(?:given |provided )?(?:text|passage|sentences?|context|section)"
+_REFUSAL = re.compile(
+    rf"(?:{CANNOT_TELL}|(?:i |we |one |it |this )?(?:can(?:no|['’])t|can not|could not|couldn['’]t|(?:am )?unable to)"
+    r" (?:tell|say|answer|determine|know|be (?:told|determined|answered|inferred))"
+    r"(?: (?:that|it|this|from|based on|with)\b.*)?"
+    rf"|{_TEXT} (?:do(?:es)?(?: not|n['’]t)) (?:say|tell|state|mention|specify|give|provide|contain)\b.*"
+    rf"|(?:it is |this is )?(?:not|un)[ -]?(?:stated|mentioned|given|specified|known|clear)"
+    rf"(?: (?:in|by|from) {_TEXT})?"
+    r"|(?:there is )?(?:not enough|insufficient|no) information(?: .*)?|i (?:do not|don['’]t) know)[.!]?",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Ways in which readers say that they cannot tell. "unknown" and the like count too: they answer nothing."""
 
 
 def _sameness(text: str) -> bool:

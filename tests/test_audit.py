@@ -158,3 +158,26 @@ def test_the_command_wants_a_file_or_the_corruptions(tmp_path):
     for arguments in ([], [tmp_path / "nothing.jsonl"], [tmp_path, "--corruptions"]):
         done = within("audit", *arguments)
         assert done.returncode == 2 and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("spoilt", [{"votes": 5}, {"gold": True, "verdicts": [{"reviewer": "a", "is_quality": "yes"}]}])
+def test_votes_or_verdicts_of_another_type_are_named_and_not_left_out(tmp_path, spoilt):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({**asdict(candidate_of()), "sentences": list(PASSAGE), **spoilt}) + "\n")
+    with pytest.raises(InputError, match=r"rows.jsonl:1"):
+        read_cases(path)
+
+
+def test_a_line_that_cannot_be_read_is_named_and_not_left_out(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({**asdict(candidate_of()), "sentences": list(PASSAGE), "gold": True}) + "\n{\n")
+    with pytest.raises(InputError, match=r"rows.jsonl:2"):
+        read_cases(path)
+
+
+def test_a_gold_of_null_is_not_known_and_votes_count(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    row = {**asdict(candidate_of()), "sentences": list(PASSAGE), "gold": None, "votes": [False]}
+    path.write_text(json.dumps(row) + "\n")
+    (known,) = read_cases(path)
+    assert known.bad

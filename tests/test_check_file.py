@@ -214,3 +214,38 @@ def test_passages_parsed_together_are_parsed_as_each_by_itself():
     nlp.parse_ahead(passages)
     together = [[(t.text, t.dep_, t.head.i, t.ent_type_) for t in nlp.parse_sentences(p).doc] for p in passages]
     assert together == alone
+
+
+def test_a_parquet_file_is_checked_like_lines(tmp_path):
+    import pyarrow
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.Table.from_pylist([GOOD, GOOD | {"answer": "nine"}]), tmp_path / "pairs.parquet")
+    assert [row.rejected for row in check_file(tmp_path / "pairs.parquet")] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "text", [json.dumps([GOOD, OTHER]), json.dumps([GOOD, OTHER], indent=1), json.dumps(GOOD, indent=1)]
+)
+def test_one_json_value_in_place_of_lines_is_a_wrong_call_in_one_sentence(tmp_path, text):
+    done = CliRunner().invoke(app, ["check", str(write(tmp_path, text))])
+    assert isinstance(done.exception, UsageError) and "one JSON" in str(done.exception)
+
+
+def test_half_a_character_is_a_breach_and_the_next_row_is_checked(tmp_path):
+    broken = json.dumps(GOOD | {"sentences": ["A \ud800 law.", "It holds."]})
+    first, second = check_file(write(tmp_path, broken, GOOD))
+    assert first.problems[0].check == "schema" and "half a character" in first.problems[0].reason
+    assert not second.rejected
+
+
+def test_a_question_of_a_million_letters_is_shown_in_part(tmp_path):
+    done = CliRunner().invoke(
+        app, ["check", str(write(tmp_path, GOOD | {"question": "What is " + "a" * 1_000_000 + "?"}))]
+    )
+    assert done.exit_code == 1 and len(done.output) < 2_000
+
+
+def test_a_missing_column_is_told_with_those_that_a_pair_has(tmp_path):
+    (row,) = check_file(write(tmp_path, {"context": "A b.", "question": "Who?", "answers": {"text": ["b"]}}))
+    assert "required_sentence_indices" in row.problems[0].reason

@@ -87,6 +87,28 @@ async def test_another_answer_from_the_whole_section_makes_the_question_ambiguou
     assert verdict.problems == ("ambiguous_question",) and "a red lamp" in verdict.reason
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Cannot tell.",
+        "I can't tell from the sentences.",
+        "The text does not say who did it.",
+        "Not stated in the text",
+        "Unknown",
+        "It cannot be determined from the passage.",
+        "Not enough information.",
+        "I don\u2019t know.",
+    ],
+)
+def test_cannot_tell_in_other_words_is_read_as_that(reply):
+    assert proof._answer(json.dumps({"answer": reply})) == CANNOT_TELL
+
+
+@pytest.mark.parametrize("reply", ["not guilty", "an unknown sailor", "unable to pay", "cannot be appealed"])
+def test_an_answer_with_a_negation_is_an_answer(reply):
+    assert proof._answer(json.dumps({"answer": reply})) == reply
+
+
 async def test_an_answer_that_nobody_finds_is_wrong_information():
     _, verdict = await verdict_of(lambda sentences: CANNOT_TELL)
     assert verdict.problems == ("wrong_information",)

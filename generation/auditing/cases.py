@@ -54,7 +54,7 @@ def read_cases(path: Path, votes: Path | None = None) -> list[Case]:
     known = {} if votes is None else _votes(votes)
     found = [case for row in _all_rows(path) for case in _cases(row, known)]
     if not found:
-        hint = "its rows have no gold and no votes" if votes is None else f"{votes} names none of its pairs"
+        hint = "its rows have no gold and no votes" if votes is None else f"{votes} decides on none of its pairs"
         raise UsageError(f"Nothing is known to be right of {path}: {hint}.")
     return found
 
@@ -124,6 +124,8 @@ def _all_rows(path: Path) -> Iterator[Given]:
 
 def _cases(row: Given, known: Mapping[str, "_Known"]) -> Iterator[Case]:
     """The row as it is; and, of a run's row, the candidates of its earlier rounds, where they are known too."""
+    if row.fault and not row.row:
+        raise InputError(f"{row.where}: {row.fault}")
     own = _known_by_row(row)
     for case_id, candidate, verdicts in _candidates(row):
         truth = known.get(case_id) or (own if candidate == row.candidate else None)
@@ -161,12 +163,18 @@ def _candidates(row: Given) -> Iterator[tuple[str, Candidate | None, list[Verdic
 def _verdicts(items: Sequence[Any], where: str) -> list[Verdict]:
     try:
         return [
-            Verdict(v["reviewer"], v["is_quality"], v.get("reason") or "", tuple(v.get("problems") or ()))
+            Verdict(v["reviewer"], _is_quality(v), v.get("reason") or "", tuple(v.get("problems") or ()))
             for v in items
-            if isinstance(v["is_quality"], bool)
+            if v["is_quality"] is not None
         ]
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f'{where}: a verdict needs "reviewer" and "is_quality" ({error}).') from error
+        raise InputError(f'{where}: a verdict needs a "reviewer" and "is_quality", true or false ({error}).') from error
+
+
+def _is_quality(verdict: Mapping[str, Any]) -> bool:
+    if not isinstance(verdict["is_quality"], bool):
+        raise TypeError(f"not {verdict['is_quality']!r}")
+    return verdict["is_quality"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +184,12 @@ class _Known:
 
 
 def _known_by_row(row: Given) -> _Known | None:
-    if "gold" in row.row:
+    if row.row.get("gold") is not None:
         return _known([row.row["gold"]], row.where)
-    return _known(row.row.get("votes") or [], row.where)
+    votes = row.row.get("votes") or []
+    if not isinstance(votes, list):
+        raise InputError(f'{row.where}: "votes" must be a list of verdicts.')
+    return _known(votes, row.where)
 
 
 def _known(votes: Sequence[Any], where: str) -> _Known | None:

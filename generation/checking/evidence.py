@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 SUPPORTED = 0.75
 UNSUPPORTED = 0.5
 """Shares of the answer's words in the required sentences: below the second it is certainly not from them."""
+SHOWN = 80
+"""Characters of an answer that a reason repeats."""
 OPENING = 5
 """Words in which a question says what kind of thing it wants: "For what kind of action"."""
 FAR_SPREAD = 3
@@ -35,15 +37,38 @@ def answer_supported(case: Case) -> Iterator[Problem]:
     numbers = [s for s in absent if s[0].isdigit()]
     names = [w for w in _name_words(case.candidate.answer) if terms.stem(w) in absent]
     if numbers or names:
-        found = terms.written(case.candidate.answer, names[0] if names else numbers[0])
+        word = names[0] if names else next(w for w in case.answer_words if terms.stem(w) == numbers[0])
+        found = terms.written(case.candidate.answer, word)
         yield _unsupported(case, f'"{found}" in the answer stands in none of the required sentences')
     elif answer and len(answer) - len(absent) < UNSUPPORTED * len(answer):
-        yield _unsupported(case, "The answer is not in the required sentences")
+        yield _unsupported(case, _not_there(case))
+    elif negation := _added_negation(case):
+        reason = f'The required sentences say the answer without "{negation}"; answer as they do.'
+        yield Problem("wrong_information", name, reason)
     elif answer and len(answer) - len(absent) < SUPPORTED * len(answer):
-        reason = "Parts of the answer are in no required sentence."
+        words = (w for s in absent for w in case.answer_words if terms.stem(w) == s)
+        which = ", ".join(dict.fromkeys(f'"{terms.written(case.candidate.answer, w)}"' for w in words))
+        reason = f"No required sentence has {which} of the answer; answer in their words."
         yield Problem("wrong_information", name, reason, "unsure")
     elif not answer and not set(case.answer_words) <= {w for i in case.indices for w in terms.words(case.sentences[i])}:
-        yield _unsupported(case, "The answer is not in the required sentences")
+        yield _unsupported(case, _not_there(case))
+
+
+def _not_there(case: Case) -> str:
+    answer = case.candidate.answer.strip()
+    return f'The answer "{answer if len(answer) <= SHOWN else answer[:SHOWN] + "..."}" is not in the required sentences'
+
+
+_NEGATIONS = frozenset("not never no cannot without nor neither".split())
+
+
+def _added_negation(case: Case) -> str:
+    """A negation that no required sentence has, and without which the answer would stand in one word for word."""
+    negations = [w for w in case.answer_words if w in _NEGATIONS]
+    rest = [w for w in case.answer_words if w not in _NEGATIONS]
+    if not negations or not rest or any(_NEGATIONS & set(terms.words(case.sentences[i])) for i in case.indices):
+        return ""
+    return negations[0] if any(terms.contains(terms.words(case.sentences[i]), rest) for i in case.indices) else ""
 
 
 def _unsupported(case: Case, what: str) -> Problem:
@@ -64,6 +89,10 @@ _FUNCTION_TAGS = frozenset("DT IN CC TO WDT WP WP$ PRP$ PDT MD POS".split())
 
 def answer_whole(case: Case) -> Iterator[Problem]:
     """The answer is not cut off in the middle of a phrase of its sentence."""
+    if case.candidate.answer.rstrip().endswith((",", ";", ":")):
+        reason = f'The answer breaks off at "{case.candidate.answer.split()[-1]}"; give the whole phrase.'
+        yield Problem("incomplete_answer", "answer_whole", reason)
+        return
     last = _last_token(case)
     following = last.nbor() if last is not None and last.i + 1 < len(last.doc) else None
     if last is None or following is None or following.is_punct or following.is_sent_start:
@@ -76,7 +105,7 @@ def answer_whole(case: Case) -> Iterator[Problem]:
     if any(cut(last, case) for cut in (_leaves_entity, _leaves_unit, _leaves_head, _leaves_object, _leaves_other)):
         reason = f'The answer breaks off at "{last.text}"; give the whole phrase.'
         yield Problem("incomplete_answer", "answer_whole", reason)
-    elif following.lower_ in ("of", "and") and following.head == last and last.pos_ == "NOUN":
+    elif following.lower_ in ("of", "and") and following.head == last and last.pos_ in ("NOUN", "PROPN"):
         reason = f'The text goes on after "{last.text}" with "{following.text}"; is the answer whole?'
         yield Problem("incomplete_answer", "answer_whole", reason, "unsure")
 
@@ -100,6 +129,7 @@ def _ends_joined_name(last: "Token") -> bool:
 
 _MEASURES = ("DATE", "TIME", "MONEY", "PERCENT", "QUANTITY", "CARDINAL")
 _PARTS = frozenset("month day year number many figure weekday century decade".split())
+_PART_OF_NAME = re.compile(r"\b(?:first|last|given|family|middle|maiden|Christian|what|which) names?\b", re.IGNORECASE)
 _PLACES = frozenset("country city state place where nationality".split())
 
 
@@ -114,7 +144,7 @@ def _leaves_entity(last: "Token", case: Case) -> bool:
         return len(_PARTS & asked) != 1
     if entity.label_ not in ("PERSON", "ORG") or not last.pos_ == following.pos_ == "PROPN":
         return False
-    is_part = "name" in asked and "full" not in asked or bool(asked & {"nickname", "surname", "called"})
+    is_part = bool(_PART_OF_NAME.search(case.candidate.question)) or bool(asked & {"nickname", "surname", "called"})
     return not is_part and (entity.label_ == "PERSON" or not asked & _PLACES)
 
 
@@ -136,8 +166,9 @@ def _leaves_other(last: "Token", case: Case) -> bool:
 
 def _leaves_head(last: "Token", case: Case) -> bool:
     """The head of the answer's last word comes only after it: "a diplomatic" conference, "rich deposits of" zinc."""
-    if len(case.answer_words) == 1:
-        return False  # "Russian" or "coal" may be just what is asked for
+    if len(case.answer_words) == 1:  # "Russian" or "coal" may be just what is asked for
+        is_plain = last.tag_ == "JJ" and last.dep_ == "amod" and last.text.islower()
+        return is_plain and last.head.i == last.i + 1 and _asks_for_thing(case.candidate.question)
     if last.tag_ in _FUNCTION_TAGS and not last.like_num:
         return last.tag_ not in ("IN", "TO") or last.dep_ in ("prep", "agent", "dative", "aux", "mark")
     if last.dep_ in ("nsubj", "nsubjpass"):
@@ -146,6 +177,14 @@ def _leaves_head(last: "Token", case: Case) -> bool:
         return False
     entity = next((e for e in last.doc.ents if e.start <= last.i < e.end), None)
     return entity is None or entity.end != last.i + 1 or entity.label_ == "NORP"
+
+
+def _asks_for_thing(question: str) -> bool:
+    """Does it ask "what" or "who" alone, so that an adjective is no answer ("What did Pasteur find?")?"""
+    from generation.language import nlp
+
+    asking = next((t for t in nlp.parse_question(question) if t.tag_ in ("WP", "WDT", "WRB", "WP$")), None)
+    return asking is not None and asking.tag_ == "WP" and asking.dep_ in ("dobj", "nsubj", "nsubjpass")
 
 
 def _opens_clause(subject: "Token", case: Case) -> bool:
@@ -208,7 +247,8 @@ def words_supported(case: Case) -> Iterator[Problem]:
 
     A single one is enough if two sentences are required and it stands between them, as links do. General nouns ("law",
     "company") and verbs ("hold") do not count: a question may call a thing by its kind. For the same reason a
-    bare noun after "what" or "which" makes nothing certain ("Above what temperature does ...?").
+    bare noun after "what" or "which" makes nothing certain ("Above what temperature does ...?"), and the main verb
+    does not either ("lose" for "was beaten").
     """
     absent = {s for s in case.asked if s not in case.required_stems and s not in _general_words(case)}
     where = {i: absent & terms.stems(case.sentences[i]) for i in case.others}
@@ -219,12 +259,20 @@ def words_supported(case: Case) -> Iterator[Problem]:
     lacking = sorted(where[best] - spread, key=case.asked.index)
     question = case.candidate.question
     words = (next(w for w in terms.words(question) if terms.stem(w) == s) for s in lacking)
-    shown = ", ".join(f'"{terms.written(question, w)}"' for w in words)
+    shown = ", ".join(f'"{terms.written(question, w)}"' for w in words if len(w) > 1) or f'"{lacking[0]}"'
     reason = f"Of the required sentences, none says {shown}, but sentence {best} does: require it, or ask otherwise."
     telling = [s for s in lacking if s != _kind_asked_for(question)]
     between = len(case.indices) == 2 and case.indices[0] < best < case.indices[1]
-    sure = len(telling) > 1 or bool(telling) and between
+    sure = len(telling) > 1 or bool(telling) and between and telling[0] != _main_verb(question)
     yield Problem("missing_sentences", "words_supported", reason, "certain" if sure else "unsure")
+
+
+def _main_verb(question: str) -> str:
+    """The stem of the question's main verb, "" if it has none but "be"."""
+    from generation.language import nlp
+
+    found = (t for t in nlp.parse_question(question) if t.dep_ == "ROOT" and t.pos_ == "VERB")
+    return next((terms.stem(token.lower_) for token in found), "")
 
 
 def _kind_asked_for(question: str) -> str:

@@ -1,4 +1,4 @@
-"""`craqan check`: the checks on any file of pairs, our own or other people's, one JSON object a line.
+"""`craqan check`: the checks on any file of pairs, our own or other people's: one JSON object a line, or Parquet.
 
 A row has `sentences` (strings, or objects with `text`), `question`, `answer`, `required_sentence_indices` and, if it
 likes, `coreferences`, with or without offsets; or the columns of Edge-Pyxos/CRaQAn_v1. A row that cannot be read is a
@@ -10,19 +10,22 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from generation import checks
 from generation.checking.case import Problem
 from generation.checking.repeats import Questions
 from generation.errors import InputError, UsageError
-from generation.files import PAIRS, read_lines
-from generation.records import Candidate, Coreference, Span
+from generation.files import PAIRS, read_lines, read_parquet
+from generation.records import Candidate, Coreference, Kind, Span
 
 MAX_PASSAGE = 100_000
 """Characters of a row's sentences; parsing more takes minutes."""
+SHOWN = 300
+"""Characters of a question in the report for a person."""
 AHEAD = 32
 """Rows whose passages are parsed together."""
+_COLUMNS = "sentences, question, answer and required_sentence_indices"
 PRONOUNS = frozenset("i you he him his she her hers it its we us they them their theirs".split())
 
 
@@ -118,7 +121,8 @@ def report(checked: Iterable[Checked], path: Path) -> tuple[list[str], int, int]
         rows += 1
         rejected += row.rejected
         if row.problems:
-            lines.append(f"{path}:{row.line}: {'rejected' if row.rejected else 'unsure'}: {row.question}".rstrip(": "))
+            shown = row.question if len(row.question) <= SHOWN else row.question[:SHOWN] + "..."
+            lines.append(f"{path}:{row.line}: {'rejected' if row.rejected else 'unsure'}: {shown}".rstrip(": "))
             lines += [
                 f"    {p.code} ({p.check}{', unsure' * (p.certainty == 'unsure')}): {p.reason}" for p in row.problems
             ]
@@ -126,17 +130,52 @@ def report(checked: Iterable[Checked], path: Path) -> tuple[list[str], int, int]
 
 
 def text_lines(path: Path) -> list[tuple[int, str]]:
-    """(number from 1, line) of all lines that are not blank. Raises UsageError if there is none."""
-    lines = list(read_lines(path))
+    """(number from 1, line) of all lines that are not blank, or of the rows of a Parquet file.
+
+    Raises UsageError if there is none, or if the file is one JSON value over many lines.
+    """
+    if path.suffix == ".parquet":
+        rows = read_parquet(path)
+        lines = [(n, json.dumps(row, ensure_ascii=False, default=str)) for n, row in enumerate(rows, 1)]
+    else:
+        lines = list(read_lines(path))
     if not lines:
         raise UsageError(f"{path} holds no row; give {PAIRS}.")
+    if lines[0][1].lstrip().startswith(("[", "{")) and not _is_object(lines[0][1]):
+        _refuse_one_value(path, lines)
     return lines
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return bool(read_object(text))
+    except RowError:
+        return False
+
+
+def _refuse_one_value(path: Path, lines: Sequence[tuple[int, str]]) -> None:
+    """Raise UsageError if the lines together are one value of JSON: a list of objects, or an object over many lines."""
+    try:
+        value = json.loads("\n".join(text for _, text in lines))
+    except (ValueError, RecursionError):
+        return
+    if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+        raise UsageError(f"{path} is one JSON list; write each of its {len(value)} objects on a line of its own.")
+    if isinstance(value, dict) and len(lines) > 1:
+        raise UsageError(f"{path} is one JSON object over {len(lines)} lines; write each row's object on one line.")
 
 
 def read_object(text: str) -> Mapping[str, Any]:
     """The JSON object of a line. Raises RowError if it is none."""
     try:
         row = json.loads(text)
+        row = json.loads(text)
+        if "\\u" in text:
+            json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise RowError(
+            "a text has half a character (a lone surrogate), which nothing can read; leave it out."
+        ) from None
     except (ValueError, RecursionError) as error:
         raise RowError("this is not JSON; write one object a line.") from error
     if not isinstance(row, dict):
@@ -196,7 +235,7 @@ def _sentence(item: Any) -> str:
 def _parsed(row: Mapping[str, Any], name: str) -> Any:
     """A column that may be a list, or a string of JSON or of a Python literal as in v1."""
     if name not in row:
-        raise RowError(f'"{name}" is missing.')
+        raise RowError(f'"{name}" is missing; a pair has {_COLUMNS}.')
     value = row[name]
     if not isinstance(value, str) or name not in ("section_sentences", "sentences_required"):
         return value
@@ -210,7 +249,7 @@ def _parsed(row: Mapping[str, Any], name: str) -> Any:
 
 def _text(row: Mapping[str, Any], name: str) -> str:
     if name not in row:
-        raise RowError(f'"{name}" is missing.')
+        raise RowError(f'"{name}" is missing; a pair has {_COLUMNS}.')
     if not isinstance(row[name], str):
         raise RowError(f'"{name}" must be text, not {_kind(row[name])}.')
     return row[name]
@@ -229,7 +268,10 @@ def _coreference(item: Any, sentences: Sequence[str]) -> Coreference:
     if not isinstance(item, dict) or not all(isinstance(item.get(end), dict) for end in ("mention", "antecedent")):
         raise RowError('a coreference must be an object with the objects "mention" and "antecedent".')
     mention, antecedent = (_span(item[end], sentences) for end in ("mention", "antecedent"))
-    return Coreference("pronominal" if mention.text.lower() in PRONOUNS else "nominal", mention, antecedent)
+    kind: Kind = item.get("kind") or ("pronominal" if mention.text.lower() in PRONOUNS else "nominal")
+    if kind not in get_args(Kind):
+        raise RowError('the "kind" of a coreference must be "pronominal" or "nominal".')
+    return Coreference(kind, mention, antecedent)
 
 
 def _span(item: Mapping[str, Any], sentences: Sequence[str]) -> Span:

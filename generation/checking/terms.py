@@ -1,9 +1,12 @@
 """Words as the checks compare them: lower-cased, numbers written one way, stems that let "founder" meet "founded"."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
+
+from generation.checking import numbers
 
 STOP_WORDS = frozenset(
     "a an the of in on at to for by with from as and or but nor is are was were be been being am has have had "
@@ -19,11 +22,10 @@ ASKING = frozenset(
 )
 """Words that say what is asked for, not what it is about."""
 
-_UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split()
-_UNITS += "seventeen eighteen nineteen".split()
-_TENS = {w: str(10 * i) for i, w in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)}
-NUMBERS = {w: str(i) for i, w in enumerate(_UNITS)} | _TENS
-"""Number words below a hundred, without the compound ones."""
+MONTHS = "january february march april may june july august september october november december".split()
+_SHORT_MONTHS = {m[:3]: m for m in MONTHS} | {"sept": "september"}
+_WRITTEN = numbers.NUMBERS | numbers.ORDINALS | _SHORT_MONTHS
+"""Words that are written in another way elsewhere, as the checks compare them."""
 
 
 @cache
@@ -42,18 +44,36 @@ MIN_STEM = 4
 
 
 def words(text: str) -> list[str]:
-    """Lower-cased words and numbers in order; hyphens part words, 's and commas in numbers are cut out."""
-    found = (re.sub(r"[’']s?$", "", w) for w in _WORD.findall(text.casefold()))
-    return [w.replace(",", "") if w[0].isdigit() else w for w in found if w]
+    """Lower-cased words and numbers in order; hyphens part words, 's and commas in numbers are cut out.
+
+    Numbers of several words are one ("twenty-five", "1.2 billion"), and a date of digits has its month's name.
+    """
+    text = text if text.isascii() else unicodedata.normalize("NFC", text)
+    found = (re.sub(r"[’']s?$", "", w) for w in _WORD.findall(_plain(text.casefold())))
+    return numbers.joined([w.replace(",", "") if w[0].isdigit() else w for w in found if w])
+
+
+def _plain(text: str) -> str:
+    """Without the endings of "4th" and with the month's name in "1933-06-04"; most texts have no digit at all."""
+    return _ISO_DATE.sub(_spelt_out, _ORDINAL.sub(r"\1", text)) if _DIGIT.search(text) else text
+
+
+_DIGIT = re.compile(r"\d")
+_ORDINAL = re.compile(r"(\d)(?:st|nd|rd|th)\b")
+_ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])\b")
+
+
+def _spelt_out(date: re.Match[str]) -> str:
+    return f"{int(date[3])} {MONTHS[int(date[2]) - 1]} {date[1]}"
 
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """A rough stem of a lower-case word; small numbers become digits."""
-    word = NUMBERS.get(word, word)
+    """A rough stem of a lower-case word; small numbers and ordinals become digits, short months long ones."""
+    word = _WRITTEN.get(word, word)
     word = _base_forms().get(word, word)
     if word[0].isdigit():
-        return re.sub(r"^(\d+)(?:st|nd|rd|th)$", r"\1", word)
+        return word
     short = _ENDINGS.sub("", word)
     short = short if len(short) >= MIN_STEM - 1 else re.sub(r"(?:es|ed|ing|s|e|y)$", "", word)
     if len(short) < MIN_STEM - 1:

@@ -8,6 +8,10 @@ from generation.checking.case import Case, Problem
 from generation.language.lexicon import noun_kind
 
 MAX_ANSWER_WORDS = 40
+ASIDE = 5
+"""Words of a relative clause at a question's end; ", who was involved?" has fewer and asks."""
+SHOWN = 60
+"""Characters of a question or answer that a reason repeats."""
 WHOLE_SENTENCE = 0.9
 """An answer with more than this share of a sentence's words is the sentence."""
 
@@ -20,6 +24,7 @@ _COMPOUND = re.compile(
     rf"(?:(?:in|on|at|by|for|from|to|with|of)\s+)?{_WH}\s+(?:{AUX}|else|many|much|long|old|far|often|year"
     rf"|(?!(?:i|you|he|she|it|we|they)\b)(?:[\w'’-]+\s+){{1,3}}?{AUX})\b"
     rf"|(?:\b(?:and|or|as well as|plus|;)\s+{_WH})\s*\?$"
+    rf"|(?:,|;)?\s(?:and|or|as well as)\s+who\s+(?!(?:{AUX}|is|else)\b)\w+"
     rf"|\b(?:and|;|as well as)\s+(?:is|was|were|did|does)\s+(?:it|he|she|they|this|that|there)\b",
     re.IGNORECASE,
 )
@@ -31,13 +36,24 @@ def single_question(case: Case) -> Iterator[Problem]:
     joints = (
         m for m in _COMPOUND.finditer(question) if not _is_first(question, m) and not _is_relative(question, m[0])
     )
-    if next(joints, None):
-        yield Problem("compound_question", "single_question", "Ask one thing only; this joins two questions.")
+    if joint := next(joints, None):
+        second = " ".join(question[joint.start() :].split()).lstrip(",;:—–? ")
+        reason = f'Ask one thing only; "{second[:SHOWN]}" is a second question.'
+        yield Problem("compound_question", "single_question", reason)
 
 
 def _is_first(question: str, found: re.Match[str]) -> bool:
-    """Is this the question's first question word ("By August, what record had ...")?"""
-    return "?" not in found[0] and found.start() > 0 and not re.search(rf"\b{_WH}\b", question[: found.start()], re.I)
+    """Is this the question's first question word ("By August, what record had ..."), or does a clause stand before it?
+
+    "In the year when Ann died, who was king?", "When Ann was ill, who took over?"
+    """
+    before = question[: found.start()]
+    if "?" in found[0] or not before:
+        return False
+    opening = terms.words(before)[:2]
+    is_clause = not any(re.fullmatch(_WH, w) for w in opening)
+    is_clause = is_clause or opening[:1] == ["when"] and not re.fullmatch(AUX, opening[-1])
+    return not re.search(rf"\b{_WH}\b", before, re.I) or is_clause and found[0].startswith(",")
 
 
 def _is_relative(question: str, joint: str) -> bool:
@@ -45,15 +61,27 @@ def _is_relative(question: str, joint: str) -> bool:
     words = [w for w in terms.words(joint) if re.fullmatch(_WH, w)]
     if "?" in joint or not words or words[-1] not in ("who", "whom", "whose", "which", "where", "when"):
         return False
-    before = question[: question.find(joint)].rstrip()
+    before, after = question[: question.find(joint)].rstrip(), question[question.find(joint) + len(joint) :]
+    if re.match(r"\s+(?:it|he|she|they|this|there)\b", after):
+        return False
     if re.search(r"\b(?:and|or|but|plus|well as)\b", joint):
-        return words[-1] in terms.words(before)[3:] and not before.endswith(",") and not joint.startswith(",")
-    return joint.startswith(",") and _resumes(question, joint)
+        return (
+            bool({words[-1], "that"} & set(terms.words(before)[2:]))
+            and not before.endswith(",")
+            and not joint.startswith(",")
+        )
+    return joint.startswith(",") and (_resumes(question, joint) or _trails(question, joint, words[-1]))
 
 
 def _resumes(question: str, joint: str) -> bool:
     """Is there another comma and more after the aside ("What did Ann, who was ill, sell?")?"""
     return "," in question[question.find(joint) + len(joint) :]
+
+
+def _trails(question: str, joint: str, word: str) -> bool:
+    """Does the question end with an aside ("What became of Ann, who had lost her shop in a fire?")?"""
+    aside = terms.words(question[question.find(joint) :])
+    return word not in ("where", "when") and len(aside) >= ASIDE
 
 
 _EMPTY = frozenset(
@@ -185,10 +213,24 @@ def answer_not_leaked(case: Case) -> Iterator[Problem]:
     question = terms.words(case.candidate.question)
     content = [w for w in case.answer_words if w not in terms.STOP_WORDS]
     core = case.answer_words[case.answer_words.index(content[0]) :] if content else []
-    if core and terms.contains(question, core) and "or" not in question:
-        yield Problem(
-            "other", "answer_not_leaked", "The question already holds the answer; ask without giving it away."
-        )
+    if core and (terms.contains(question, core) or _is_told_otherwise(question, core)) and "or" not in question:
+        shown = case.candidate.answer.strip()[:SHOWN]
+        reason = f'The question already holds the answer "{shown}"; ask without giving it away.'
+        yield Problem("other", "answer_not_leaked", reason)
+
+
+def _is_told_otherwise(question: list[str], core: list[str]) -> bool:
+    """Does the question have the answer's number or date in another writing ("fifteen" as 15, "June 4" as 4 June)?"""
+    answer, asked = [terms.stem(w) for w in core], [terms.stem(w) for w in question]
+    if not answer[0][0].isdigit() and not answer[-1][0].isdigit():
+        return False
+    n = len(answer)
+    windows = (asked[at : at + n] for at in range(len(asked) - n + 1))
+    is_date = n > 1 and any(w in _MONTHS for w in answer)
+    return any(window == answer or is_date and sorted(window) == sorted(answer) for window in windows)
+
+
+_MONTHS = frozenset(map(terms.stem, terms.MONTHS))
 
 
 _VAGUE = re.compile(

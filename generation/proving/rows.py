@@ -7,6 +7,7 @@ from typing import Any
 
 from generation.checking.rows import RowError, read_object, read_pair, text_lines
 from generation.errors import InputError, UsageError
+from generation.files import read_parquet
 from generation.records import Candidate, Section, Sentence
 
 Row = Mapping[str, Any]
@@ -90,17 +91,4 @@ def _folder(path: Path) -> Iterator[tuple[str, Row | RowError]]:
 
 
 def _parquet(path: Path) -> Iterator[tuple[str, Row | RowError]]:
-    import pyarrow
-    from pyarrow import parquet
-
-    number = 0
-    try:
-        with parquet.ParquetFile(path) as table:
-            for batch in table.iter_batches(batch_size=256):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield f"{path}, row {number}", row
-    except FileNotFoundError:
-        raise UsageError(f"{path} does not exist; give a file of pairs.") from None
-    except (OSError, pyarrow.ArrowException) as error:
-        raise InputError(f"{path} cannot be read as Parquet: {error}.") from error
+    return ((f"{path}, row {number}", row) for number, row in enumerate(read_parquet(path), 1))
