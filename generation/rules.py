@@ -30,6 +30,8 @@ MAX_SENTENCES = 200
 """Longer sections are no passages; nothing is offered for them."""
 FLOOR = 0.3
 """Below this confidence a draft is noise and is not listed."""
+RARE = 0.1
+"""How much less sure than another a sound candidate of three sentences may be and still come first: they are few."""
 _REPEATABLE = ("object", "that", "subject", "count", "agent", "when", "where")
 
 
@@ -48,7 +50,7 @@ class Scored:
 
 
 def candidates(section: Section) -> list[Scored]:
-    """All candidates of a segmented section, best first, at most one a question. Deterministic."""
+    """All candidates of a segmented section, best first (see `_rank`), at most one a question. Deterministic."""
     if not section.sentences or len(section.sentences) > MAX_SENTENCES:
         return []
     best: dict[str, Scored] = {}
@@ -56,9 +58,14 @@ def candidates(section: Section) -> list[Scored]:
         known = best.get(scored.candidate.question)
         if scored.confidence >= FLOOR and (known is None or scored.confidence > known.confidence):
             best[scored.candidate.question] = scored
-    return sorted(
-        best.values(), key=lambda s: (-s.confidence, s.candidate.required_sentence_indices, s.candidate.question)
-    )
+    return sorted(best.values(), key=_rank)
+
+
+def _rank(scored: Scored) -> tuple[float, tuple[int, ...], str]:
+    """The surest first; of two that are about as sure, the one that ties three sentences together."""
+    indices = scored.candidate.required_sentence_indices
+    bonus = RARE if len(indices) > 2 and not scored.doubts else 0.0
+    return -(scored.confidence + bonus), indices, scored.candidate.question
 
 
 def _all(behind: Antecedents) -> Iterator[Scored]:

@@ -52,7 +52,8 @@ _SPAN = re.compile(r"\bfrom \d{4} (?:to|through) \d{4}")
 _HALF_SPAN = re.compile(r"\bfrom (?:[A-Z]\w+ )?\d{4}\?$")
 _RELATIVE = re.compile(r"\b(?:before long|soon|later|afterwards?|initially|the next (?:day|year|month)|that year)\b")
 _COMMA = re.compile(
-    r"^(?:Whose|\w+ (?:did|does|do|has|had|was|were|is|are)) [^,]+, (?:on|in|at|from|with|to|by|of) [^,]+$"
+    r"^(?:Whose|Which \w+'s|\w+ (?:did|does|do|has|had|was|were|is|are)) [^,]+, "
+    r"(?:on|in|at|from|with|to|by|of|under) [^,]+$"
 )
 """A single comma after which the subject goes on ("Gideon's petition, on prison stationery arrive?")."""
 _INCOMPLETE = re.compile(r"\b(?:(?:take|took|taken) part|in consequence|instead|at first|at times|in return)\?$")
