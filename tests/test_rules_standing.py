@@ -114,6 +114,22 @@ def test_what_is_prevented_is_asked_for_with_doing():
     assert found["What did the Embargo Act of 1807 prohibit American vessels from doing?"] == "sailing to foreign ports"
 
 
+async def test_a_chain_of_three_sentences_passes_checks_and_panel():
+    section = titled(
+        "Clean Harbors Act",
+        "Congress passed the Clean Harbors Act in 1987 after a long debate about the cost of the plan.",
+        "The Act created a fund of 40 million dollars.",
+        "It obliges owners of large ports to test the water every month.",
+    )
+    chains = [s.candidate for s in rules.candidates(section) if len(s.candidate.required_sentence_indices) == 3]
+    for candidate in chains:
+        problems = checks.run(candidate, [s.text for s in section.sentences])
+        assert "sentences_needed" not in {p.check for p in problems if p.certainty == "certain"}
+        reviewer = next(r for r in rules.panel() if r.name == "required_sentences")
+        assert (await reviewer.judge(section, candidate)).is_quality
+    assert chains
+
+
 def test_a_place_keeps_its_district():
     section = titled(
         "Harbor Safety Commission",

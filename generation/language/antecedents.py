@@ -49,9 +49,23 @@ class Support:
         return max(b - a for a, b in zip(self.indices, self.indices[1:], strict=False))
 
     def coreferences(self, parse: Parse) -> tuple[Coreference, ...]:
-        """Mention and name of all that the sentences tie together, in reading order."""
-        pairs = sorted({**self.chain, **self.names}.items(), key=lambda p: p[0].start)
-        return tuple(resolver.coreference(parse, m, n) for m, n in pairs if m.sentence != n.sentence)
+        """Mention and name of all that the sentences tie together, in reading order.
+
+        A mention that a reader understands only by "the act" of a sentence between goes back to that.
+        """
+        through = {m: self._step_before(m) or n for m, n in self.names.items()}
+        pairs = sorted({**self.chain, **through}.items(), key=lambda p: p[0].start)
+        return tuple(resolver.coreference(parse, m, n, n in self.chain) for m, n in pairs if m.sentence != n.sentence)
+
+    def _step_before(self, mention: Mention) -> Mention | None:
+        """The last definite noun on the way from `mention` to its name, in a sentence between the two."""
+        name = self.names[mention]
+        between = (
+            m
+            for m, n in self.chain.items()
+            if n == name and m.form == "definite" and name.sentence < m.sentence < mention.sentence
+        )
+        return max(between, key=lambda m: m.start, default=None)
 
 
 class Antecedents:

@@ -32,9 +32,11 @@ def resolve(section: Section) -> list[tuple[Coreference, float]]:
     return [(coreference(parse, link.mention, link.sources[-1]), link.margin) for link in links if link.sources]
 
 
-def coreference(parse: Parse, mention: Mention, name: Mention) -> Coreference:
+def coreference(parse: Parse, mention: Mention, name: Mention, is_step: bool = False) -> Coreference:
+    """From a mention to its name, or to a mention on the way to it (`is_step`), which keeps its article."""
     kind: Kind = "pronominal" if mention.form == "pronoun" else "nominal"
-    return Coreference(kind, parse.span(mention.start, mention.end), source_span(parse, name))
+    end = parse.span(name.start, name.end) if is_step else source_span(parse, name)
+    return Coreference(kind, parse.span(mention.start, mention.end), end)
 
 
 def source_span(parse: Parse, source: Mention) -> Span:

@@ -6,7 +6,7 @@ Source of the personas: Grzywinski et al. 2023, appendices B to E.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from generation.language import anchoring, antecedents, nlp, resolver
 from generation.language.lexicon import PERSONAL_PRONOUNS, noun_kind
 from generation.llm import Chat
-from generation.records import Candidate, Coreference, Section, Verdict
+from generation.records import Candidate, Coreference, Section, Span, Verdict
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -264,7 +264,7 @@ def mentions_resolve_within(case: Case) -> Iterator[Problem]:
     for reference in case.candidate.coreferences:
         key = (case.position(reference.mention.sentence_index), reference.mention.start)
         names = resolved.get(key, [])
-        wanted = _core(reference.antecedent.text)
+        wanted = _core(_end_of(reference, case.candidate.coreferences).text)
         if not names:
             yield (
                 "missing_sentences",
@@ -272,6 +272,17 @@ def mentions_resolve_within(case: Case) -> Iterator[Problem]:
             )
         elif wanted not in names:
             yield "coreference_error", f"“{reference.mention.text}” seems to mean {names[-1]}, not {wanted}."
+
+
+def _end_of(reference: Coreference, references: Sequence[Coreference]) -> Span:
+    """What the antecedent itself goes back to, where that is labelled ("it" to "the act" to its name)."""
+    known = {(r.mention.sentence_index, r.mention.start): r.antecedent for r in references}
+    end = reference.antecedent
+    while (
+        further := known.get((end.sentence_index, end.start))
+    ) is not None and further.sentence_index < end.sentence_index:
+        end = further
+    return end
 
 
 def every_sentence_is_needed(case: Case) -> Iterator[Problem]:
