@@ -5,9 +5,10 @@
     python -m benchmarks.rules --input FILE [FILE ...]  what it offers on plain text files of your own
     python -m benchmarks.rules --record READABLE        offer 100 candidates anew; write them for readers
     python -m benchmarks.rules --third READABLE         the same on texts kept for the third reading
-    python -m benchmarks.rules --unread 5 FOLDER --input FILE [FILE ...]  the same for the fifth reading, on texts of
-                                                        which none was read; FILEs are legal articles written for it
-    python -m benchmarks.rules --merge 5 FILE [FILE]    add what readers of the fifth reading said
+    python -m benchmarks.rules --unread 6 FOLDER --input FILE [FILE ...] --general FILE [FILE ...]
+                                                        the same for the sixth reading, on texts of which none was read;
+                                                        FILEs are articles written for it, legal ones and others
+    python -m benchmarks.rules --merge 6 FILE [FILE]    add what readers of the sixth reading said
     python -m benchmarks.rules --examples               write docs/embedded_default.md from the stored reading
 
 `rules_reading/candidates.jsonl` holds the candidates that were read, `verdicts.jsonl` beside it what a reader said
@@ -237,6 +238,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--coverage", action="store_true", help="measure coverage and time again")
     parser.add_argument("--input", type=Path, nargs="+", help="measure on these files, and show what is offered")
+    parser.add_argument("--general", type=Path, nargs="+", help="articles on other matters written for --unread")
     parser.add_argument("--record", type=Path, help="store new candidates and write them for readers to this file")
     parser.add_argument("--third", type=Path, help="store the third reading's candidates, and write them to this file")
     parser.add_argument(
@@ -251,7 +253,8 @@ def main() -> None:
         print(*asyncio.run(rules_rounds.record(options.third)), sep="\n")
     elif options.unread:
         number, folder = int(options.unread[0]), Path(options.unread[1])
-        print(*asyncio.run(rules_rounds.record_unread(number, folder, options.input or ())), sep="\n")
+        written = {"legal": options.input or (), "general": options.general or ()}
+        print(*asyncio.run(rules_rounds.record_unread(number, folder, written)), sep="\n")
     elif options.merge:
         print(rules_rounds.merge(int(options.merge[0]), [Path(name) for name in options.merge[1:]]))
     elif options.coverage or options.input:

@@ -7,7 +7,7 @@ import csv
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -36,7 +36,10 @@ SEEN = _titles("seen_articles.txt")
 SHARED = ROOT.parent / "shared" / "data"
 GAP_SEEN = 330
 """Paragraphs of GAP's development split whose candidates the rules' author has seen."""
-MIN_SENTENCES = {"legal": 3, "freshwiki": 6, "quoref": 6, "qed": 6, "hotpotqa": 6, "wikitext": 6, "gap": 4}
+_LONG = dict.fromkeys(("general", "freshwiki", "quoref", "qed", "hotpotqa", "wikitext"), 6)
+MIN_SENTENCES = {"legal": 3, "gap": 4, **_LONG}
+Written = Mapping[str, Sequence[Path]]
+"""Files written for a reading, by source: legal articles, and general ones."""
 SHORT = {"qed": 4, "hotpotqa": 4, "gap": 4}
 """Sentences of the paragraphs of the fourth reading, whose sources are short."""
 
@@ -58,12 +61,13 @@ def sections(source: str, split: Split) -> Iterator[Section]:
             yield section
 
 
-def unread(source: str, legal: Sequence[Path] = ()) -> Iterator[Section]:
+def unread(source: str, written: Written) -> Iterator[Section]:
     """The sections of the fourth and later readings: of files written for it, of Wikipedia's articles in the chunking
     corpus, and of the held-out halves, those of which no earlier reading had a candidate."""
     least = SHORT.get(source, MIN_SENTENCES[source])
-    if source == "legal":
-        found = (segment(s) for a in corpus.articles([str(p) for p in legal]) for s in a.sections)
+    if source in ("legal", "general"):
+        files = [str(path) for path in written.get(source, ())]
+        found = (segment(s) for a in corpus.articles(files) for s in a.sections) if files else iter(())
     elif source == "wikitext":
         found = _wikitext()
     else:
