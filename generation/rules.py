@@ -24,12 +24,15 @@ from generation.records import Candidate, Round, Section, Step
 
 __all__ = ["RuleGenerator", "RuleReviewer", "Scored", "candidates", "panel", "resolve"]
 
-VERSION = "7"
-MIN_CONFIDENCE = 0.65
+VERSION = "8"
+MIN_CONFIDENCE = 0.6
 MAX_SENTENCES = 200
 """Longer sections are no passages; nothing is offered for them."""
 FLOOR = 0.3
 """Below this confidence a draft is noise and is not listed."""
+ASKED_BACK = 0.85
+"""What is left of the confidence of a question for the antecedent itself: blind readers refused these oftener than the
+candidates show that the confidence was learnt from."""
 RARE = 0.1
 """How much less sure than another a sound candidate of three sentences may be and still come first: they are few."""
 _REPEATABLE = ("object", "that", "subject", "count", "agent", "when", "where")
@@ -107,7 +110,7 @@ def _scored(behind: Antecedents, sentence: int, draft: Draft, links: Mapping[Men
         draft.question, answer, support.indices, references, _derivation(behind.parse, draft, support, answer)
     )
     reasons = doubts.of(behind, draft, links, support)
-    sure = confidence.of(traits) * (doubts.SHARE if reasons else 1.0)
+    sure = confidence.of(traits) * (doubts.SHARE if reasons else 1.0) * (ASKED_BACK if draft.wanted else 1.0)
     return Scored(candidate, round(sure, 4), draft.target, traits, reasons)
 
 

@@ -35,7 +35,7 @@ def test_two_readers_are_merged_and_the_last_word_of_each_counts(folder):
 @pytest.mark.parametrize(
     ("number", "change", "word"),
     [
-        (6, {}, "no round 6"),
+        (99, {}, "no round 99"),
         (3, {"id": 9}, "no candidate 9"),
         (3, {"problems": ["ugly"]}, "no problem code"),
     ],

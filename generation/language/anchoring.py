@@ -82,6 +82,8 @@ def anchored(behind: Antecedents, draft: Draft) -> Draft | None:
     opening = wording(behind.parse.title)
     if not opening or draft.anchor or is_told(behind, draft):
         return None
+    if " v. " in opening and draft.wanted is not None and draft.wanted.gender in ("m", "f"):
+        return None  # who it was may have spoken of the case elsewhere
     first, _, rest = draft.question.partition(" ")
     return replace(draft, question=f"{opening} {first[:1].lower()}{first[1:]} {rest}", anchor=opening)
 

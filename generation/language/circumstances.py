@@ -21,10 +21,12 @@ class Circumstances(Phrasing):
         inner = part if part.dep_ == "npadvmod" else object_of(part)
         if inner is None or inner.ent_type_ != "DATE" or self._dated_parts() != 1:
             return None
-        if part.dep_ == "prep" and part.lower_ not in ("in", "on"):
+        if part.dep_ == "prep" and part.lower_ not in ("in", "on") or self._is_perfect():
             return None
         tokens = self._whole_date(nlp.trimmed(self.parse, inner))
         text = " ".join(self.parse.words[i].lower_ for i in tokens)
+        if {"and", "or", "to", "through", "-", "–"} & set(text.split()):
+            return None
         if (
             not any(m in text for m in _MONTHS)
             and not any(self.parse.words[i].shape_ == "dddd" for i in tokens)
@@ -35,6 +37,10 @@ class Circumstances(Phrasing):
         if not any(c.isdigit() for c in text) or any(self.parse.words[i].ent_type_ not in ("DATE", "") for i in tokens):
             return None
         return self.ask("when", "When", part, 1.0 if year else 0.85, answer=tokens)
+
+    def _is_perfect(self) -> bool:
+        """ "has been amended" asks for no one time."""
+        return any(a.lemma_ == "have" and a.tag_ in ("VBZ", "VBP") for a in self.clause.auxiliaries)
 
     def _dated_parts(self) -> int:
         """How many of the clause's own parts hold a date?"""

@@ -22,7 +22,8 @@ _SHARED = frozenset(
     "get give go graduate have hold include initiate join learn live make marry meet move open operate own perform "
     "play produce race receive release return run serve share sign sit star start stay study teach tour "
     "train travel visit voice work loan take finish score trade draft rank support "
-    "sponsor award provide consider collaborate mention pose know cover reach".split()
+    "sponsor award provide consider collaborate mention pose know cover reach read see hear "
+    "watch".split()
 )
 """What many do to or with the same thing, so that its name tells nobody apart."""
 _OF_ONE = frozenset(
@@ -46,10 +47,14 @@ _CONTENT = 4
 """Content words that stand in for the second name or number."""
 _PARTS = ("compound", "nmod", "amod", "npadvmod")
 _SUFFIXES = ("llc", "inc.", "inc", "ltd", "ltd.", "corp.", "co.", "jr.", "sr.")
-_BROKEN = re.compile(r"\s[.,;:](?!\d)|\w - \w|\b(?:1\d{3}|20\d\d) [A-Z]|\bwhom he\b|\bwhom she\b")
+_BROKEN = re.compile(
+    r"\s[.,;:](?!\d)|\w - \w|\b(?:1\d{3}|20\d\d) [A-Z]|\bwhom (?:he|she)\b|\b(?:by|of|with|from) (?:by|of|with|from)\b"
+)
 _WHOM = re.compile(r"\b(?:of|to|for) whom\b(?! (?:was|were|did|does|is|are)\b)")
 _SPAN = re.compile(r"\bfrom \d{4} (?:to|through) \d{4}")
-_HALF_SPAN = re.compile(r"\bfrom (?:[A-Z]\w+ )?\d{4}\?$")
+_HALF_SPAN = re.compile(r"\bfrom (?:[A-Z]\w+ )?\d{4}\?$|^(?!.*\b(?:from|between)\b).*\bto \d{4}\b")
+_HANGING = re.compile(r" (?:in|on|at|of|by|during)\?$")
+_STRAY = re.compile(r"\b(?:he|she|him)\b")
 _RELATIVE = re.compile(r"\b(?:before long|soon|later|afterwards?|initially|the next (?:day|year|month)|that year)\b")
 _COMMA = re.compile(
     r"^(?:Whose|Which \w+'s|\w+ (?:did|does|do|has|had|was|were|is|are)) [^,]+, "
@@ -83,7 +88,9 @@ def of(behind: Antecedents, draft: Draft) -> Iterator[str]:
         yield "the name of a case may be cut"
     if " v. " in draft.question and not _is_whole_case(behind, draft, sentence):
         yield "the question is broken or cut"
-    if _is_cut_at_colon(behind, draft):
+    if draft.target in ("subject", "who", "which", "whose") and _HANGING.search(draft.question):
+        yield "the question is broken or cut"
+    if _is_cut_at_colon(behind, draft) or _ends_in_another_name(behind, draft):
         yield "the question is broken or cut"
     if _COMMA.search(draft.question) or _INCOMPLETE.search(draft.question):
         yield "the question is broken or cut"
@@ -129,6 +136,10 @@ def _of_asked_back(behind: Antecedents, draft: Draft) -> Iterator[str]:
         yield "what the question says could be true of many"
     if draft.question.startswith("What ") and specifics(fact) < _SHARED_SPECIFICS:
         yield "the question does not say what kind of thing is meant"
+    if _STRAY.search(draft.question):
+        yield "the question has a pronoun"
+    if any(_is_bare_person(behind, m, draft) for m in behind.mentions):
+        yield SURNAME
     if verb.lemma_ in _CONTESTS and not doubts.YEAR.search(draft.question):
         yield "a contest without its year"
     if verb.lemma_ in _SINGLE and _SPAN.search(draft.question):
@@ -246,6 +257,8 @@ def _of_named(behind: Antecedents, draft: Draft) -> Iterator[str]:
         yield "the question says too little"
     if draft.target in _ANSWERED_BY_NOUN and any(_leans(t) for t in answer[1:]):
         yield 'the answer has a noun with "the" that nothing in it explains'
+    if draft.target == "agent" and any(t.lower_ == "by" for t in answer):
+        yield "the answer runs on into another clause"
     if draft.target in _ANSWERED_BY_NOUN and any(t.tag_ == "VBD" and t.dep_ == "conj" for t in answer):
         yield "the answer runs on into another clause"
     if draft.target == "agent" and _is_run_on(behind, draft):
@@ -289,6 +302,14 @@ def _is_cut_at_colon(behind: Antecedents, draft: Draft) -> bool:
     ends = [n.end for n in named] + [t.i for t in fact]
     colons = (i for i in ends if 0 < i < len(words) - 1 and words[i].text == ":" and words[i - 1].pos_ == "PROPN")
     return any(words[i + 1].text[:1].isupper() and words[i - 1].text in draft.question for i in colons)
+
+
+def _ends_in_another_name(behind: Antecedents, draft: Draft) -> bool:
+    """ "directed with Dave Grossman, Day of the Tentacle?": a name behind the last comma that is no place's."""
+    last = re.search(r", ([A-Z][\w.]*)[^,]*\?$", draft.question)
+    fact = behind.parse.tokens(behind.parse.sentence_of(draft.verb))
+    after = (t for t in fact if last and t.text == last[1] and t.i and behind.parse.words[t.i - 1].text == ",")
+    return any(t.ent_type_ not in ("GPE", "LOC", "FAC", "DATE") for t in after)
 
 
 def _says_little(behind: Antecedents, draft: Draft) -> bool:

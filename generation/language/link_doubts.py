@@ -1,5 +1,6 @@
 """Why a link between a mention and its name should not be trusted: gates by what else the mention could mean."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,16 @@ GUESS = 0.5
 """Margin under which a link to somebody not in the sentence before is no more than a guess."""
 
 
+_VERSUS = ("v.", "vs.", "v", "vs")
+_SHIPS = frozenset(
+    "ship vessel liner steamer steamship steamboat frigate schooner sloop brig yacht submarine ferry battleship "
+    "cruiser destroyer corvette boat tanker freighter aircraft locomotive".split()
+)
+_SHIP_TITLE = re.compile(r"^(?:SS|RMS|MS|MV|MY|SY|PS|HMS|HMAS|HMCS|USS|USCGC|USNS|RV|TSS)\b")
+
+
 def of_link(behind: Antecedents, link: Link) -> Iterator[str]:
+    yield from _of_names(behind, link)
     if link.mention.form == "definite":
         yield from _of_nominal(behind, link)
     elif link.mention.gender in ("m", "f"):
@@ -28,12 +38,25 @@ def of_link(behind: Antecedents, link: Link) -> Iterator[str]:
         yield from _of_thing(behind, link)
 
 
+def _of_names(behind: Antecedents, link: Link) -> Iterator[str]:
+    words = behind.parse.words
+    for name in link.names:
+        if ", and" in behind.parse.text(name.start, name.end):
+            yield "two names may be taken for one"
+        around = (*words[max(name.start - 1, 0) : name.start], *words[name.end : name.end + 1])
+        if any(t.lower_ in _VERSUS for t in around):
+            yield "only the name of a case holds the name"
+
+
 def _of_nominal(behind: Antecedents, link: Link) -> Iterator[str]:
     if not link.names and link.how == "same noun" and _is_placed(behind, link):
         return
     if link.how not in ("noun", "synonym", "topic", "firm"):
         yield "the noun is not one that the text has called the name by"
-    if _is_rather_the_case(behind, link) or _is_rather_the_topic(behind, link.entity):
+    titles = link.mention.noun in topic.nominals(behind.parse.title) and not topic.is_part(
+        link.entity, behind.parse.title
+    )
+    if titles or _is_rather_the_case(behind, link) or _is_rather_the_topic(behind, link.entity):
         yield "the noun could as well mean what the text is about"
     if not link.names:
         yield "the noun goes back to no name"
@@ -99,6 +122,8 @@ def _of_person(behind: Antecedents, link: Link) -> Iterator[str]:
         yield "a name before the pronoun that nothing is known of"
     if _has_namesake(entity):
         yield "two people of one name"
+    if mention.gender == "f" and _tells_of_a_ship(behind):
+        yield "a ship may be meant"
     if _is_led_by_another(behind, link):
         yield "another name is the subject before the pronoun"
     if _is_fronted(entity, mention):
@@ -191,6 +216,10 @@ def _has_namesake(entity: Entity) -> bool:
     )
 
 
+def _tells_of_a_ship(behind: Antecedents) -> bool:
+    return bool(_SHIP_TITLE.match(behind.parse.title)) or any(t.lemma_.lower() in _SHIPS for t in behind.parse.words)
+
+
 def _is_led_by_another(behind: Antecedents, link: Link) -> bool:
     own = {m.head for m in link.entity.mentions}
     tokens = behind.parse.tokens(link.mention.sentence)
@@ -240,6 +269,17 @@ def _of_thing(behind: Antecedents, link: Link) -> Iterator[str]:
         yield '"it" for the only thing about'
     if any(n.plural for n in entity.names) and not mention.plural:
         yield '"it" for a plural name'
+    if _is_of_what_was_said(behind, link):
+        yield "what was said before is of something else"
+
+
+def _is_of_what_was_said(behind: Antecedents, link: Link) -> bool:
+    """ "The court held that the commission had no such power. It could": does the sentence before tell of another?"""
+    before = link.mention.sentence - 1
+    own = {m.head for m in link.entity.mentions}
+    inner = (t for t in behind.parse.tokens(before) if t.dep_ in ("nsubj", "nsubjpass") and t.head.dep_ == "ccomp")
+    said = any(m.main and m.sentence == before for m in link.entity.mentions)
+    return said and any(t.i not in own and t.tag_ in ("NN", "NNP") and not is_person_like(t.lower_) for t in inner)
 
 
 def _of_topical(behind: Antecedents, link: Link) -> Iterator[str]:

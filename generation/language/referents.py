@@ -137,6 +137,8 @@ class Referent(Phrasing):
         subject = self.clause.subject
         if not self._covers(wanted, subject) or wanted.plural or self._is_emphatic():
             return None
+        if self.clause.fronted and any(c.dep_ == "ccomp" for c in self.clause.complements):
+            return None  # what stood in front would come after what was said, and belong to it
         kept = self.kept(subject, ())
         if kept is None:
             return None
@@ -151,7 +153,9 @@ class Referent(Phrasing):
     def _as_owner(self, wanted: Mention, word: str) -> Draft | None:
         """ "Whose employer stood trial?"."""
         subject = nlp.trimmed(self.parse, self.clause.subject)
-        if self.clause.subject.pos_ == "PROPN" or any(c.dep_ == "appos" for c in self.clause.subject.children):
+        if self.clause.subject.pos_ == "PROPN" or any(
+            c.dep_ in ("appos", "conj") for c in self.clause.subject.children
+        ):
             return None
         if self._is_emphatic():
             return None

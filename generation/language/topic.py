@@ -100,6 +100,13 @@ def find(entities: "Iterable[Entity]", title: str) -> "Entity | None":
     return next((e for e in entities if any(key("".join(n.words)) in keys for n in e.known)), None) if keys else None
 
 
+def is_part(entity: "Entity", title: str) -> bool:
+    """Is one of the entity's names a part of the title, or the title a part of it ("the Act" of "... Act of 1938")?"""
+    whole = key(_BRACKETS.sub("", title))
+    known = (key("".join(n.words)) for n in entity.known)
+    return any(len(name) >= _SHORTEST and (name in whole or whole in name) for name in known)
+
+
 @lru_cache(maxsize=64)
 def spans(parse: "Parse") -> dict[int, tuple[int, int]]:
     """Where the passage writes its title: each token in it to the range (start, end), of names of several words."""
