@@ -24,7 +24,7 @@ from generation.records import Candidate, Round, Section, Step
 
 __all__ = ["RuleGenerator", "RuleReviewer", "Scored", "candidates", "panel", "resolve"]
 
-VERSION = "8"
+VERSION = "9"
 MIN_CONFIDENCE = 0.6
 MAX_SENTENCES = 200
 """Longer sections are no passages; nothing is offered for them."""

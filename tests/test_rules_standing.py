@@ -157,3 +157,70 @@ def test_he_is_not_another_than_whom_the_article_is_about():
         "He died on 15 May 1862.",
     )
     assert not [q for q in offered(section) if "Babbage" in q]
+
+
+@pytest.mark.parametrize(
+    ("title", "sentences", "unwanted"),
+    [
+        (
+            "SS United States",
+            (
+                "The crossing of the liner beat the Queen Mary's time by ten hours.",
+                "She was put on alert during the Cuban Missile Crisis in 1962.",
+            ),
+            "Queen Mary",
+        ),
+        (
+            "Interstate Commerce Commission",
+            (
+                "The Elkins Act of 1903 punished rebates.",
+                "In 1913 it was told to determine the value of every railroad in the country.",
+            ),
+            "Elkins Act",
+        ),
+        (
+            "Lacey Act of 1900",
+            (
+                "Congress dealt with fish through the Black Bass Act of 1926.",
+                "The 2008 farm bill extended the Act to a broad range of plants and plant products.",
+            ),
+            "Black Bass",
+        ),
+        (
+            "Lacey Act of 1900",
+            (
+                "In Geer v. Connecticut, the Supreme Court confirmed that a state could control the game.",
+                "His bill used the power of Congress over interstate commerce to back up the rules of the states.",
+            ),
+            "Geer",
+        ),
+        (
+            "Wickard v. Filburn",
+            (
+                "Prices fell during the Great Depression, and the Agricultural Adjustment Act of 1938 raised them.",
+                "Under the statute, the secretary of agriculture announced a national acreage allotment.",
+            ),
+            "Depression, and",
+        ),
+        (
+            "Hepburn Act",
+            (
+                "In 1897 the Supreme Court held that the commission had no authority to fix rates for the future.",
+                "It could declare a charge unreasonable in 1898.",
+            ),
+            "unreasonable",
+        ),
+        (
+            "Learned Hand",
+            (
+                "Learned Hand served as a federal judge in New York for 52 years.",
+                "He was appointed to the district court in 1909 and promoted to the Court of Appeals in 1924.",
+            ),
+            "promote ",
+        ),
+    ],
+    ids=["ship", "told", "the act", "party", "two names", "what was said", "participle"],
+)
+def test_what_blind_readers_refused_of_unseen_texts_is_held_back(title, sentences, unwanted):
+    section = titled(title, *sentences)
+    assert not [q for q, a in offered(section).items() if unwanted in q or unwanted in a]

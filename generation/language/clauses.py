@@ -247,6 +247,8 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
         auxiliaries = first.auxiliaries
     if not auxiliaries and verb.tag_ not in ("VBD", "VBZ", "VBP", "MD"):
         return None
+    if not auxiliaries and own is None and first and first.is_passive and verb.text.endswith("ed"):
+        return None  # "was appointed in 1909 and promoted in 1924": a participle that is read as a past tense
     start, end = _segment(parse, verb)
     parts = [
         c

@@ -53,6 +53,8 @@ _BROKEN = re.compile(
 _WHOM = re.compile(r"\b(?:of|to|for) whom\b(?! (?:was|were|did|does|is|are)\b)")
 _SPAN = re.compile(r"\bfrom \d{4} (?:to|through) \d{4}")
 _HALF_SPAN = re.compile(r"\bfrom (?:[A-Z]\w+ )?\d{4}\?$|^(?!.*\b(?:from|between)\b).*\bto \d{4}\b")
+_ONE_OF_MANY = frozenset("opinion decision ruling speech report letter proposal bill plan idea view".split())
+"""What one person has many of."""
 _HANGING = re.compile(r" (?:in|on|at|of|by|during)\?$")
 _STRAY = re.compile(r"\b(?:he|she|him)\b")
 _RELATIVE = re.compile(r"\b(?:before long|soon|later|afterwards?|initially|the next (?:day|year|month)|that year)\b")
@@ -87,6 +89,8 @@ def of(behind: Antecedents, draft: Draft) -> Iterator[str]:
     if draft.target in _SPLITTING and " v. " in sentence:
         yield "the name of a case may be cut"
     if " v. " in draft.question and not _is_whole_case(behind, draft, sentence):
+        yield "the question is broken or cut"
+    if _is_cut_at_dash(behind, draft):
         yield "the question is broken or cut"
     if draft.target in ("subject", "who", "which", "whose") and _HANGING.search(draft.question):
         yield "the question is broken or cut"
@@ -238,6 +242,9 @@ def _is_by_a_name(child: "Token") -> bool:
 def _of_named(behind: Antecedents, draft: Draft) -> Iterator[str]:
     if _says_little(behind, draft) or _ORDINAL.search(draft.question) or _is_bare_thing(behind, draft):
         yield "the question says too little"
+    subject = next((c for c in behind.parse.words[draft.verb].lefts if c.dep_ in ("nsubj", "nsubjpass")), None)
+    if subject is not None and subject.lemma_ in _ONE_OF_MANY and any(c.dep_ == "poss" for c in subject.lefts):
+        yield "the question leaves open in which matter"
     if draft.target == "how much" and draft.lost:
         yield "the question says too little"
     if hanging(doubts.said(behind, draft), draft.question):
@@ -302,6 +309,16 @@ def _is_cut_at_colon(behind: Antecedents, draft: Draft) -> bool:
     ends = [n.end for n in named] + [t.i for t in fact]
     colons = (i for i in ends if 0 < i < len(words) - 1 and words[i].text == ":" and words[i - 1].pos_ == "PROPN")
     return any(words[i + 1].text[:1].isupper() and words[i - 1].text in draft.question for i in colons)
+
+
+def _is_cut_at_dash(behind: Antecedents, draft: Draft) -> bool:
+    """ "in Milan–San Remo": does the question stop in the middle of a name that a dash holds together?"""
+    words = behind.parse.words
+    ends = (t for t in behind.parse.tokens(behind.parse.sentence_of(draft.verb))[:-2] if t.pos_ == "PROPN")
+    joined = (
+        t for t in ends if not t.whitespace_ and words[t.i + 1].text in ("–", "-") and words[t.i + 2].text[:1].isupper()
+    )
+    return any(re.search(rf"\b{re.escape(t.text)}(?![\w–-])", draft.question) for t in joined)
 
 
 def _ends_in_another_name(behind: Antecedents, draft: Draft) -> bool:

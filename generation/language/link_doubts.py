@@ -21,6 +21,10 @@ GUESS = 0.5
 
 
 _VERSUS = ("v.", "vs.", "v", "vs")
+_DEEDS_OF_BODIES = frozenset(
+    "tell ask order instruct request urge advise invite hire appoint meet vote decide begin agree refuse try want hold "
+    "rule find conclude say argue build buy sell employ win lose".split()
+)
 _SHIPS = frozenset(
     "ship vessel liner steamer steamship steamboat frigate schooner sloop brig yacht submarine ferry battleship "
     "cruiser destroyer corvette boat tanker freighter aircraft locomotive".split()
@@ -122,6 +126,8 @@ def _of_person(behind: Antecedents, link: Link) -> Iterator[str]:
         yield "a name before the pronoun that nothing is known of"
     if _has_namesake(entity):
         yield "two people of one name"
+    if any(t.lower_ == "the" for n in link.names for t in behind.parse.words[max(n.start - 1, 0) : n.start + 1]):
+        yield "the name is not known to be a person's"
     if mention.gender == "f" and _tells_of_a_ship(behind):
         yield "a ship may be meant"
     if _is_led_by_another(behind, link):
@@ -223,10 +229,16 @@ def _tells_of_a_ship(behind: Antecedents) -> bool:
 def _is_led_by_another(behind: Antecedents, link: Link) -> bool:
     own = {m.head for m in link.entity.mentions}
     tokens = behind.parse.tokens(link.mention.sentence)
-    before = (t for t in tokens if t.i < link.mention.head and t.pos_ == "PROPN" and t.dep_ in ("nsubj", "nsubjpass"))
+    before = (t for t in tokens if t.i < link.mention.head and _is_named(t) and t.dep_ in ("nsubj", "nsubjpass"))
     verb = behind.parse.words[link.mention.head].head
     other = (t for t in before if link.mention.role != "object" or t.head != verb)  # "Johnson courted him"
     return any(t.i not in own and not _is_thing(behind, t.i) for t in other)
+
+
+def _is_named(token: "Token") -> bool:
+    """A name, or what opens a sentence bare and may be one ("Hodges died", read as a plural)."""
+    bare = token.pos_ == "NOUN" and token.text.istitle() and not list(token.lefts)
+    return token.pos_ == "PROPN" or bare
 
 
 def _is_thing(behind: Antecedents, head: int) -> bool:
@@ -269,6 +281,8 @@ def _of_thing(behind: Antecedents, link: Link) -> Iterator[str]:
         yield '"it" for the only thing about'
     if any(n.plural for n in entity.names) and not mention.plural:
         yield '"it" for a plural name'
+    if entity.kind == "law" and behind.parse.words[mention.head].head.lemma_ in _DEEDS_OF_BODIES and mention.main:
+        yield "no law does that"
     if _is_of_what_was_said(behind, link):
         yield "what was said before is of something else"
 

@@ -131,8 +131,9 @@ class Phrasing(Wording):
             if part.i in {k.i for k in keep}:
                 kept.append([part.i])
                 continue
-            if part == asked:
-                continue
+            told = any(self.parse.words[i].pos_ == "VERB" for tokens in kept for i in tokens)
+            if part == asked or told and part in self.clause.fronted:
+                continue  # behind "a law for which she had lobbied", "in 1879" would tell when she had
             tokens = self._shortened(nlp.trimmed(self.parse, part), part)
             if self._follows_and(tokens):
                 return None

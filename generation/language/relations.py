@@ -105,6 +105,8 @@ class Related(Phrasing):
         if any(c.dep_ == "amod" for c in inner.lefts):
             return None  # "with the best known The Holy City"
         opening = f"{part.lower_.capitalize()} {word}"
+        if inner.conjuncts or part.conjuncts or part in part.head.conjuncts:
+            return None  # "in the Midwest, in Mexico and in Central America"
         return self.ask("within", opening, part, answer=nlp.trimmed(self.parse, inner))
 
     def _kind_asked(self, inner: "Token | None") -> str | None:
