@@ -30,7 +30,7 @@ MAX_SENTENCES = 200
 """Longer sections are no passages; nothing is offered for them."""
 FLOOR = 0.3
 """Below this confidence a draft is noise and is not listed."""
-ASKED_BACK = 0.85
+ASKED_BACK = 0.92
 """What is left of the confidence of a question for the antecedent itself: blind readers refused these oftener than the
 candidates show that the confidence was learnt from."""
 RARE = 0.1

@@ -30,7 +30,7 @@ NASTY = [
     "𝒳 é",
 ]
 LINK = {
-    "kind": "nominal",
+    "kind": "pronominal",
     "mention": {"sentence_index": 2, "text": "It"},
     "antecedent": {"sentence_index": 0, "text": "Harbor Safety Act"},
 }

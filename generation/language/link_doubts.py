@@ -57,10 +57,11 @@ def _of_nominal(behind: Antecedents, link: Link) -> Iterator[str]:
         return
     if link.how not in ("noun", "synonym", "topic", "firm"):
         yield "the noun is not one that the text has called the name by"
-    titles = link.mention.noun in topic.nominals(behind.parse.title) and not topic.is_part(
-        link.entity, behind.parse.title
-    )
-    if titles or _is_rather_the_case(behind, link) or _is_rather_the_topic(behind, link.entity):
+    if (
+        _is_rather_the_titles(behind, link)
+        or _is_rather_the_case(behind, link)
+        or _is_rather_the_topic(behind, link.entity)
+    ):
         yield "the noun could as well mean what the text is about"
     if not link.names:
         yield "the noun goes back to no name"
@@ -79,6 +80,13 @@ def _is_placed(behind: Antecedents, link: Link) -> bool:
     if source is None or source.form != "indefinite" or link.mention.sentence - source.sentence > 2:
         return False
     return any(t.pos_ == "PROPN" for t in behind.parse.words[source.head + 1 : source.last])
+
+
+def _is_rather_the_titles(behind: Antecedents, link: Link) -> bool:
+    """ "The Act" of an article about one, linked to another that is the subject of no sentence so far?"""
+    if link.mention.noun not in topic.nominals(behind.parse.title) or topic.is_part(link.entity, behind.parse.title):
+        return False
+    return not any(n.main and link.mention.noun in n.words for n in link.names)
 
 
 def _is_rather_the_case(behind: Antecedents, link: Link) -> bool:
@@ -128,7 +136,7 @@ def _of_person(behind: Antecedents, link: Link) -> Iterator[str]:
         yield "two people of one name"
     if any(t.lower_ == "the" for n in link.names for t in behind.parse.words[max(n.start - 1, 0) : n.start + 1]):
         yield "the name is not known to be a person's"
-    if mention.gender == "f" and _tells_of_a_ship(behind):
+    if mention.gender == "f" and _may_be_a_ship(behind, entity):
         yield "a ship may be meant"
     if _is_led_by_another(behind, link):
         yield "another name is the subject before the pronoun"
@@ -222,8 +230,11 @@ def _has_namesake(entity: Entity) -> bool:
     )
 
 
-def _tells_of_a_ship(behind: Antecedents) -> bool:
-    return bool(_SHIP_TITLE.match(behind.parse.title)) or any(t.lemma_.lower() in _SHIPS for t in behind.parse.words)
+def _may_be_a_ship(behind: Antecedents, entity: Entity) -> bool:
+    """Is the article about a ship, or are ships about and the name is not a woman's by its first word?"""
+    named = any(len(n.words) > 1 and first_names().get(n.words[0]) == "f" for n in entity.known)
+    about = any(t.lemma_.lower() in _SHIPS for t in behind.parse.words)
+    return bool(_SHIP_TITLE.match(behind.parse.title)) or about and not named
 
 
 def _is_led_by_another(behind: Antecedents, link: Link) -> bool:

@@ -253,7 +253,9 @@ class Asker(Circumstances):
     def _may_act(self, who: "Token") -> bool:
         """Is this somebody who can be told to do something, not "only reasonable grounds"?"""
         noun = who.lemma_.lower()
-        return who.pos_ in ("PROPN", "PRON") or noun_kind(noun) in ("person", "org", "place") or may_be_person(noun)
+        all_of_them = any(c.lower_ in ("every", "each", "all", "any") for c in who.lefts)  # "every foreign ship"
+        known = who.pos_ in ("PROPN", "PRON") or noun_kind(noun) in ("person", "org", "place") or may_be_person(noun)
+        return known or all_of_them
 
     def that(self, part: "Token") -> Draft | None:
         mark = next((c for c in part.lefts if c.dep_ == "mark"), None)

@@ -154,10 +154,11 @@ def test_an_accepted_pair_that_gave_way_to_its_correction_is_not_among_the_rejec
 
 
 def other_links(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """The pair's coreferences, the first one of the other kind."""
-    link = row["coreferences"][0]
-    kind = {"pronominal": "nominal", "nominal": "pronominal"}[link["kind"]]
-    return [{**link, "kind": kind}, *row["coreferences"][1:]]
+    """The pair's coreferences, the antecedent of the first without its first word."""
+    link, *others = row["coreferences"]
+    article, _, name = link["antecedent"]["text"].partition(" ")
+    shorter = {**link["antecedent"], "text": name, "start": link["antecedent"]["start"] + len(article) + 1}
+    return [{**link, "antecedent": shorter}, *others]
 
 
 @pytest.mark.parametrize("parent_stands", [True, False])
