@@ -14,6 +14,7 @@ import socket
 import struct
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -79,7 +80,7 @@ def refusing(script: Script, *modes: str, status: int = 400, message: str = "uns
     return lambda request: failing(status, message) if mode_of(request) in modes else answer(request)
 
 
-class ThreadedServer:
+class ThreadedServer(ABC):
     """A server on a free port of this machine, in a thread of its own, until the block ends; `url` is its base URL.
 
     Subclasses have coroutines `_start`, which listens on `port` (0: a free one, which it then notes), and `_stop`.
@@ -113,11 +114,11 @@ class ThreadedServer:
         """Listen again, on the same port."""
         asyncio.run_coroutine_threadsafe(self._start(), self._loop).result()
 
-    async def _start(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    async def _start(self) -> None: ...
 
-    async def _stop(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    async def _stop(self) -> None: ...
 
 
 class ModelServer(ThreadedServer):

@@ -142,7 +142,7 @@ def _of_asked_back(behind: Antecedents, draft: Draft) -> Iterator[str]:
         yield "the question does not say what kind of thing is meant"
     if _STRAY.search(draft.question):
         yield "the question has a pronoun"
-    if any(_is_said_bare(behind, m, draft) for m in behind.mentions):
+    if any(_is_bare_person(behind, m, draft) for m in behind.mentions):
         yield SURNAME
     if verb.lemma_ in _CONTESTS and not doubts.YEAR.search(draft.question):
         yield "a contest without its year"
@@ -297,18 +297,9 @@ def _is_bare_person(behind: Antecedents, mention: Mention, draft: Draft) -> bool
         return False
     entity, word = behind.named.get(mention.head), behind.parse.words[mention.head]
     person = word.ent_type_ == "PERSON" or entity is not None and entity.kind == "person"
-    asked = re.search(rf"(?<![\w.] ){re.escape(word.text)}\b(?! [A-Z])", draft.question) is not None
+    before = re.search(rf"(\S+) {re.escape(word.text)}\b(?! [A-Z])", draft.question)  # a title, a first name
+    asked = before is not None and not before[1][:1].isupper()
     return person and asked and not draft.answer[0] <= word.i < draft.answer[1]
-
-
-def _is_said_bare(behind: Antecedents, mention: Mention, draft: Draft) -> bool:
-    """ "Roosevelt's second term": a person by one word, with no title or first name before it in the question."""
-    word = behind.parse.words[mention.head]
-    named = mention.form == "name" and len(mention.words) == 1
-    if not named or word.ent_type_ != "PERSON" or mention.sentence != behind.parse.sentence_of(draft.verb):
-        return False
-    before = re.search(rf"(\S+) {re.escape(word.text)}\b(?! [A-Z])", draft.question)
-    return before is not None and not before[1][:1].isupper()
 
 
 def _is_cut_at_colon(behind: Antecedents, draft: Draft) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from generation.language import clauses, nlp
+from generation.language import clauses, nlp, verb_forms
 from generation.language.asking_words import Wording, object_of
 from generation.language.lexicon import (
     ADJUNCT_PREPOSITIONS,
@@ -245,7 +245,7 @@ class Phrasing(Wording):
         if verb.lemma_ == "be":
             return verb.lower_, after
         form = {"VBD": "did", "VBZ": "does"}.get(verb.tag_, "do")
-        return form, [clauses.base_form(verb), *after]
+        return form, [verb_forms.base_form(verb), *after]
 
     def _agrees(self, first: str) -> bool:
         """A plural verb needs a subject that is still plural once the name stands for it."""
