@@ -24,15 +24,12 @@ from generation.records import Candidate, Round, Section, Step
 
 __all__ = ["RuleGenerator", "RuleReviewer", "Scored", "candidates", "panel", "resolve"]
 
-VERSION = "9"
-MIN_CONFIDENCE = 0.6
+VERSION = "10"
+MIN_CONFIDENCE = 0.7
 MAX_SENTENCES = 200
 """Longer sections are no passages; nothing is offered for them."""
 FLOOR = 0.3
 """Below this confidence a draft is noise and is not listed."""
-ASKED_BACK = 0.92
-"""What is left of the confidence of a question for the antecedent itself: blind readers refused these oftener than the
-candidates show that the confidence was learnt from."""
 RARE = 0.1
 """How much less sure than another a sound candidate of three sentences may be and still come first: they are few."""
 _REPEATABLE = ("object", "that", "subject", "count", "agent", "when", "where")
@@ -42,7 +39,7 @@ _REPEATABLE = ("object", "that", "subject", "count", "agent", "when", "where")
 class Scored:
     """A candidate with its confidence between 0 and 1, what it asks for ("object", "when", ...) and its traits.
 
-    `doubts` are reasons in words for which it is only a draft; its confidence is then low whatever its traits.
+    `doubts` are reasons in words that speak against it; what they weigh is in its confidence.
     """
 
     candidate: Candidate
@@ -104,14 +101,13 @@ def _scored(behind: Antecedents, sentence: int, draft: Draft, links: Mapping[Men
         return None
     if draft.wanted is None and _is_told_elsewhere(behind.parse, answer, sentence, links, draft):
         return None
-    traits = confidence.traits(behind, draft, links, support)
+    reasons = doubts.of(behind, draft, links, support)
+    traits = confidence.with_doubts(confidence.traits(behind, draft, links, support), reasons)
     references = support.coreferences(behind.parse)
     candidate = Candidate(
         draft.question, answer, support.indices, references, _derivation(behind.parse, draft, support, answer)
     )
-    reasons = doubts.of(behind, draft, links, support)
-    sure = confidence.of(traits) * (doubts.SHARE if reasons else 1.0) * (ASKED_BACK if draft.wanted else 1.0)
-    return Scored(candidate, round(sure, 4), draft.target, traits, reasons)
+    return Scored(candidate, round(confidence.of(traits), 4), draft.target, traits, reasons)
 
 
 def _answer(behind: Antecedents, draft: Draft, support: Support) -> str:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from generation.language import topic
 from generation.language.antecedents import Antecedents
+from generation.language.entities import Link
 from generation.language.lexicon import noun_kind
 from generation.language.phrasing import Draft
 
@@ -82,10 +83,18 @@ def anchored(behind: Antecedents, draft: Draft) -> Draft | None:
     opening = wording(behind.parse.title)
     if not opening or draft.anchor or is_told(behind, draft):
         return None
-    if " v. " in opening and draft.wanted is not None and draft.wanted.gender in ("m", "f"):
-        return None  # who it was may have spoken of the case elsewhere
+    if re.search(r" vs?\. ", opening) and any(
+        _may_be_elsewhere(link) for link in behind.links if link.mention in draft.used
+    ):
+        return None
     first, _, rest = draft.question.partition(" ")
     return replace(draft, question=f"{opening} {first[:1].lower()}{first[1:]} {rest}", anchor=opening)
+
+
+def _may_be_elsewhere(link: Link) -> bool:
+    """May the person have done it, or spoken of the case, outside of it? Its judges did not."""
+    person = link.mention.gender in ("m", "f")
+    return person and not any({"justice", "judge", "justices"} & set(n.words) for n in link.names)
 
 
 def bare(draft: Draft) -> Draft:

@@ -1,11 +1,11 @@
-"""How sure is a candidate? A logistic model over what the rules know of it, learnt from candidates that were read.
+"""How sure is a candidate? Small decision trees over what the rules know of it, learnt from candidates that were read.
 
-`confidence.json` holds the weights and says how they were made; `benchmarks/rules_fit.py` makes them.
+`confidence.json` holds the trees and says how they were made; `benchmarks/rules_fit.py` makes them.
 """
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,35 @@ def _model() -> dict[str, Any]:
 
 
 def of(traits: Mapping[str, float]) -> float:
-    """The share of candidates with such traits that a strict reader would sign, 0 to 1."""
-    weights = _model()["weights"]
-    return 1 / (1 + math.exp(-sum(weights.get(name, 0.0) * value for name, value in traits.items())))
+    """The share of candidates with such traits that a strict reader would sign, 0 to 1.
+
+    Source: gradient boosting (Friedman, 2001), scaled on articles that the trees had not seen (Platt, 1999).
+    """
+    model = _model()
+    odds = model["start"] + model["slope"] * sum(_leaf(tree, traits) for tree in model["trees"])
+    return 1 / (1 + math.exp(-odds))
+
+
+def _leaf(tree: Any, traits: Mapping[str, float]) -> float:
+    """What a tree, [trait, bound, tree up to the bound, tree above it] or a number, adds to the log odds."""
+    while isinstance(tree, list):
+        trait, bound, below, above = tree
+        tree = below if traits.get(trait, 0.0) <= bound else above
+    return float(tree)
+
+
+def with_doubts(plain: Mapping[str, float], reasons: Sequence[str]) -> Traits:
+    """The traits of a candidate and the doubts about it (language/doubts.py), each of which weighs what it was worth."""
+    known = {f"doubt: {reason}": 1.0 for reason in reasons}
+    asked_back = not plain.get("named")
+    return {
+        **plain,
+        **known,
+        "doubts: any": float(bool(reasons)),
+        "doubts: several": float(len(reasons) > 1),
+        "doubts: many": float(len(reasons) > 2),
+        "doubts: asked back": float(bool(reasons) and asked_back),
+    }
 
 
 def traits(behind: Antecedents, draft: Draft, links: Mapping[Mention, Link], support: Support) -> Traits:
@@ -64,6 +90,7 @@ def traits(behind: Antecedents, draft: Draft, links: Mapping[Mention, Link], sup
         f"mention {weakest.mention.form} {weakest.mention.role}": 1.0,
         "three sentences": float(len(support.indices) > 2),
         "next sentence": float(gap == 1),
+        "answer goes on": float(_goes_on(behind, draft)),
         "long sentence": len(behind.parse.tokens(behind.parse.sentence_of(draft.verb))) / 20,
     }
 
@@ -101,6 +128,14 @@ def _has_other_subject(behind: Antecedents, mention: Mention) -> bool:
     tokens = behind.parse.tokens(mention.sentence)
     nouns = (t for t in tokens if t.i < mention.start and t.dep_ in ("nsubj", "nsubjpass") and t.tag_ in ("NN", "NNP"))
     return any(mention.start > t.i for t in nouns)
+
+
+def _goes_on(behind: Antecedents, draft: Draft) -> bool:
+    """Does what belongs to the answer follow it ("the claim" of "the claim of the islanders to the land")?"""
+    if draft.wanted is not None:
+        return False
+    start, end = draft.answer
+    return any(t.right_edge.i >= end for t in behind.parse.words[start:end] if not start <= t.head.i < end)
 
 
 def _is_of_another(behind: Antecedents, entity: Entity, mention: Mention) -> bool:

@@ -1,7 +1,7 @@
-"""Why a candidate should not be trusted, whatever its confidence: hard gates with an evident reason each.
+"""Why a candidate should not be trusted: gates with an evident reason each, told in words where a draft is shown.
 
-Each gate was written after a reading in which strict readers refused what it now holds back. A candidate with doubts
-is kept as a draft, but only SHARE of its confidence is left.
+Each gate was written after a reading in which strict readers refused what it now holds back. What a doubt takes from
+the confidence is learnt (language/confidence.py): some are nearly always right, others hardly matter.
 """
 
 import re
@@ -18,8 +18,6 @@ from generation.language.phrasing import Draft
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
-SHARE = 0.5
-"""What is left of the confidence of a candidate with a doubt."""
 SLIGHT = frozenset(
     (
         "two people before, and the pronoun is no subject",

@@ -49,6 +49,7 @@ _PARTS = ("compound", "nmod", "amod", "npadvmod")
 _SUFFIXES = ("llc", "inc.", "inc", "ltd", "ltd.", "corp.", "co.", "jr.", "sr.")
 _BROKEN = re.compile(
     r"\s[.,;:](?!\d)|\w - \w|\b(?:1\d{3}|20\d\d) [A-Z]|\bwhom (?:he|she)\b|\b(?:by|of|with|from) (?:by|of|with|from)\b"
+    r"|\bbecome to\b"
 )
 _WHOM = re.compile(r"\b(?:of|to|for) whom\b(?! (?:was|were|did|does|is|are)\b)")
 _SPAN = re.compile(r"\bfrom \d{4} (?:to|through) \d{4}")
@@ -67,6 +68,8 @@ _INCOMPLETE = re.compile(r"\b(?:(?:take|took|taken) part|in consequence|instead|
 """What leaves open in what."""
 _ORDINAL = re.compile(r"\b(?:his|her|its|their) (?:first|second|third|fourth|fifth|last|next|only) \w+\?$")
 _PART = re.compile(r"\bas part of\b")
+_SHARED_OWNER = re.compile(r"^[^,]* and (?:his|her|its|their) ")
+"""Two subjects of one owner: "Whose opinion in that case and her judgment are discussed?"."""
 _CAREER = re.compile(
     r"\b(?:career|seasons?|baseman|midfielder|debut|professional(?:ly)?|freshman|runner-up|(?:first|second) place)\b"
 )
@@ -140,7 +143,7 @@ def _of_asked_back(behind: Antecedents, draft: Draft) -> Iterator[str]:
         yield "what the question says could be true of many"
     if draft.question.startswith("What ") and specifics(fact) < _SHARED_SPECIFICS:
         yield "the question does not say what kind of thing is meant"
-    if _STRAY.search(draft.question):
+    if _STRAY.search(draft.question) or draft.target == "whose" and _SHARED_OWNER.search(draft.question):
         yield "the question has a pronoun"
     if any(_is_bare_person(behind, m, draft) for m in behind.mentions):
         yield SURNAME
@@ -255,6 +258,8 @@ def _of_named(behind: Antecedents, draft: Draft) -> Iterator[str]:
     ):
         yield "a body that does many such things"
     answer = behind.parse.words[draft.answer[0] : draft.answer[1]]
+    if draft.question.startswith("Who ") and answer and answer[0].lower_ in ("a", "an"):
+        yield "the answer names nobody"
     if draft.target == "when" and not any(t.shape_ == "dddd" for t in answer):
         yield "a month without its year"
     if draft.target in _REASONS and any(_leans(t) or t.dep_ == "dobj" and _is_bare(t) for t in answer):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from generation.language import topic
 from generation.language.antecedents import Antecedents
 from generation.language.entities import Entity, Link
-from generation.language.lexicon import DEEDS_OF_LAWS, MONTHS, first_names, is_person_like
+from generation.language.lexicon import DEEDS_OF_LAWS, MONTHS, first_names, is_person_like, noun_kind
 from generation.language.mentions import Mention, is_main_subject
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def _of_nominal(behind: Antecedents, link: Link) -> Iterator[str]:
         _is_rather_the_titles(behind, link)
         or _is_rather_the_case(behind, link)
         or _is_rather_the_topic(behind, link.entity)
+        or _is_rather_what_the_title_names(behind, link)
     ):
         yield "the noun could as well mean what the text is about"
     if not link.names:
@@ -101,6 +102,14 @@ def _is_rather_the_topic(behind: Antecedents, entity: Entity) -> bool:
     if about is None or {m.head for m in about.known} & {m.head for m in entity.mentions}:
         return False
     return about.kind in ("", entity.kind) or not about.sure and about.kind != "person"
+
+
+def _is_rather_what_the_title_names(behind: Antecedents, link: Link) -> bool:
+    """ "The company" for its owner, in an article about what may be a company, and which the text may call otherwise?"""
+    title, noun = behind.parse.title, link.mention.noun
+    if not title or noun_kind(noun) in ("person", "") or topic.is_part(link.entity, title):
+        return False
+    return topic.kind(title) in ("", noun_kind(noun)) or noun in topic.words(title)
 
 
 def _of_person(behind: Antecedents, link: Link) -> Iterator[str]:

@@ -63,6 +63,23 @@ def nominals(title: str) -> frozenset[str]:
     return frozenset({last, "agency"}) if last in _AGENCIES else frozenset()
 
 
+@lru_cache(maxsize=256)
+def kind(title: str) -> str:
+    """The kind of thing that the title's noun names ("law", "org", "work", ...; see `noun_kind`), "" if it tells none."""
+    if " v. " in title or " v " in title:
+        return "event"
+    known = words(title)
+    head = known[: known.index("of")] if "of" in known[1:] else known
+    nouns = [n for n in (noun(title), head[-1], head[-1].removesuffix("s")) if n] if head else []
+    told = next((found for n in nouns if (found := noun_kind(n))), "")
+    return told or ("person" if gender(title) else "")
+
+
+def words(title: str) -> list[str]:
+    """The title's words in lower case, without its brackets."""
+    return _BRACKETS.sub("", title).lower().split()
+
+
 def gender(title: str) -> str:
     """ "m" or "f" where the title is a person's full name whose first name tells, else ""."""
     words = _BRACKETS.sub("", title).lower().split()

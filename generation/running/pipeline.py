@@ -29,7 +29,7 @@ from generation.segment import DEFAULT_SEGMENTER, segment_with_model, segmenter_
 if TYPE_CHECKING:
     from generation.running.table import Table
 
-MIN_CONFIDENCE = 0.6
+MIN_CONFIDENCE = 0.7
 DEFAULT_LIMITS = Limits()
 _NOT_SETTINGS = ("console", "out", "splitter", "limits", "resume", "dry_run", "cluster", "parquet", "against", "prove")
 
