@@ -26,12 +26,12 @@ from generation.language import confidence
 WIDE = "wide"
 FOLDS = 8
 SETTINGS: dict[str, Any] = {
-    "n_estimators": 120,
-    "learning_rate": 0.05,
-    "max_depth": 3,
-    "subsample": 0.7,
-    "min_samples_leaf": 8,
-    "max_features": 0.3,
+    "n_estimators": 300,
+    "learning_rate": 0.02,
+    "max_depth": 4,
+    "subsample": 0.5,
+    "min_samples_leaf": 12,
+    "max_features": 0.15,
     "random_state": 0,
 }
 """Small trees, each learnt from a part of the labels and of the traits: few labels speak for any one trait."""
@@ -51,14 +51,14 @@ def crossed(x: np.ndarray, good: np.ndarray, rows: Sequence[Row]) -> np.ndarray:
     return odds
 
 
-def stored(model: GradientBoostingClassifier, names: Sequence[str]) -> Iterator[Any]:
+def stored(model: GradientBoostingClassifier) -> Iterator[Any]:
     """Each tree as [trait, bound, tree up to the bound, tree above it], a leaf as what it adds to the log odds."""
 
     def node(tree: Any, at: int) -> Any:
         if tree.children_left[at] < 0:
-            return round(float(tree.value[at, 0, 0]) * SETTINGS["learning_rate"], 4)
+            return round(float(tree.value[at, 0, 0]) * SETTINGS["learning_rate"], 5)
         below, above = (node(tree, side[at]) for side in (tree.children_left, tree.children_right))
-        return [names[tree.feature[at]], round(float(tree.threshold[at]), 4), below, above]
+        return [int(tree.feature[at]), round(float(tree.threshold[at]), 6), below, above]
 
     for (tree,) in model.estimators_:
         yield node(tree.tree_, 0)
@@ -92,10 +92,11 @@ def main() -> None:
         "source": f"{len(rows)} candidates that were read; benchmarks/rules_fit.py",
         "slope": round(slope, 4),
         "start": round(shift + slope * first, 4),
-        "trees": list(stored(model, names)),
+        "traits": names,
+        "trees": list(stored(model)),
     }
     path = Path(confidence.__file__).with_name("confidence.json")
-    path.write_text(json.dumps(content).replace("]]], [", "]]],\n["), encoding="utf-8")
+    path.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from generation.records import Candidate, Round, Section, Step
 
 __all__ = ["RuleGenerator", "RuleReviewer", "Scored", "candidates", "panel", "resolve"]
 
-VERSION = "10"
+VERSION = "11"
 MIN_CONFIDENCE = 0.7
 MAX_SENTENCES = 200
 """Longer sections are no passages; nothing is offered for them."""

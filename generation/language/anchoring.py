@@ -56,7 +56,7 @@ def wording(title: str) -> str:
     """The words that name an article's matter before a question, "" where a title gives none."""
     bare = re.sub(r"\s*\([^)]*\)\s*$", "", title).strip().removeprefix("The ")
     words = bare.split()
-    if re.search(r"\bvs?\. ", bare):
+    if topic.is_case(bare):
         return f"In {bare},"
     if len(words) < 2 or not all(w[:1].isupper() or w[:1].isdigit() or len(w) < 4 or w in _SMALL for w in words):
         kind = "" if len(words) < 2 or words[-1].lower() not in _EVENTS else "event"
@@ -83,9 +83,8 @@ def anchored(behind: Antecedents, draft: Draft) -> Draft | None:
     opening = wording(behind.parse.title)
     if not opening or draft.anchor or is_told(behind, draft):
         return None
-    if re.search(r" vs?\. ", opening) and any(
-        _may_be_elsewhere(link) for link in behind.links if link.mention in draft.used
-    ):
+    persons = any(_may_be_elsewhere(link) for link in behind.links if link.mention in draft.used)
+    if persons and topic.is_case(behind.parse.title):
         return None
     first, _, rest = draft.question.partition(" ")
     return replace(draft, question=f"{opening} {first[:1].lower()}{first[1:]} {rest}", anchor=opening)
@@ -123,6 +122,6 @@ def is_told(behind: Antecedents, draft: Draft) -> bool:
 
 def left(title: str, reasons: Iterable[str], loose: Iterable[str]) -> tuple[str, ...]:
     """The doubts that remain once the matter is named; `loose` are the question's nouns that nothing explains."""
-    own = _OF_CASES if re.search(r"\bvs?\. ", title) else _OF_LAWS
+    own = _OF_CASES if topic.is_case(title) else _OF_LAWS
     explained = all(noun in own for noun in loose)
     return tuple(r for r in reasons if r not in LIFTED and not (explained and r in OPEN))

@@ -32,15 +32,16 @@ def of(traits: Mapping[str, float]) -> float:
     Source: gradient boosting (Friedman, 2001), scaled on articles that the trees had not seen (Platt, 1999).
     """
     model = _model()
-    odds = model["start"] + model["slope"] * sum(_leaf(tree, traits) for tree in model["trees"])
+    values = [traits.get(name, 0.0) for name in model["traits"]]
+    odds = model["start"] + model["slope"] * sum(_leaf(tree, values) for tree in model["trees"])
     return 1 / (1 + math.exp(-odds))
 
 
-def _leaf(tree: Any, traits: Mapping[str, float]) -> float:
-    """What a tree, [trait, bound, tree up to the bound, tree above it] or a number, adds to the log odds."""
+def _leaf(tree: Any, values: Sequence[float]) -> float:
+    """What a tree, [trait's place, bound, tree up to the bound, tree above it] or a number, adds to the log odds."""
     while isinstance(tree, list):
-        trait, bound, below, above = tree
-        tree = below if traits.get(trait, 0.0) <= bound else above
+        place, bound, below, above = tree
+        tree = below if values[place] <= bound else above
     return float(tree)
 
 

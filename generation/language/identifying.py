@@ -278,10 +278,11 @@ def _of_named(behind: Antecedents, draft: Draft) -> Iterator[str]:
 
 
 def _is_bare_thing(behind: Antecedents, draft: Draft) -> bool:
-    """ "What did X write?" "a routine": an answer of one plain noun to a question that says nothing but the verb."""
+    """ "What did X write?" "a routine", "techniques": one plain noun for a question that says nothing but the verb."""
     answer = behind.parse.words[draft.answer[0] : draft.answer[1]]
-    plain = len(answer) <= 2 and answer[:1] and answer[0].lower_ in ("a", "an")
-    return bool(plain) and draft.target == "object" and specifics(doubts.said(behind, draft)) < 2
+    plain = len(answer) == 2 and answer[0].lower_ in ("a", "an", "the") or len(answer) == 1
+    noun = plain and answer[-1].pos_ == "NOUN"
+    return noun and draft.target == "object" and specifics(doubts.said(behind, draft)) < 2
 
 
 def _of_names(behind: Antecedents, draft: Draft) -> Iterator[str]:

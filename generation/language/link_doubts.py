@@ -25,6 +25,7 @@ _DEEDS_OF_BODIES = frozenset(
     "tell ask order instruct request urge advise invite hire appoint meet vote decide begin agree refuse try want hold "
     "rule find conclude say argue build buy sell employ win lose".split()
 )
+_THINGS = ("law", "org", "work", "place", "thing")
 _SHIPS = frozenset(
     "ship vessel liner steamer steamship steamboat frigate schooner sloop brig yacht submarine ferry battleship "
     "cruiser destroyer corvette boat tanker freighter aircraft locomotive".split()
@@ -47,9 +48,20 @@ def _of_names(behind: Antecedents, link: Link) -> Iterator[str]:
     for name in link.names:
         if ", and" in behind.parse.text(name.start, name.end):
             yield "two names may be taken for one"
+        if _is_cut(behind, name):
+            yield "the name may be a part of a longer one"
         around = (*words[max(name.start - 1, 0) : name.start], *words[name.end : name.end + 1])
         if any(t.lower_ in _VERSUS for t in around):
             yield "only the name of a case holds the name"
+
+
+def _is_cut(behind: Antecedents, name: Mention) -> bool:
+    """Does a quote, a capitalised word or an "a" stand right before a person's name ("An Wang", "Sandy" Denny)?"""
+    before = behind.parse.words[max(name.start - 1, 0)]
+    if before.i >= name.start or before.i < behind.parse.bounds[name.sentence][0] or name.kind == "law":
+        return False
+    quoted = before.is_quote and bool(before.whitespace_) and name.kind == "person"
+    return quoted or before.lower_ in ("a", "an") or before.pos_ == "PROPN" and before.dep_ == "compound"
 
 
 def _of_nominal(behind: Antecedents, link: Link) -> Iterator[str]:
@@ -93,7 +105,7 @@ def _is_rather_the_titles(behind: Antecedents, link: Link) -> bool:
 def _is_rather_the_case(behind: Antecedents, link: Link) -> bool:
     """Is "the case" of an article about a case linked to another one?"""
     title = behind.parse.title
-    return link.mention.noun == "case" and " v. " in title and topic.find([link.entity], title) is None
+    return link.mention.noun == "case" and topic.is_case(title) and topic.find([link.entity], title) is None
 
 
 def _is_rather_the_topic(behind: Antecedents, entity: Entity) -> bool:
@@ -305,6 +317,9 @@ def _of_thing(behind: Antecedents, link: Link) -> Iterator[str]:
         yield "no law does that"
     if _is_of_what_was_said(behind, link):
         yield "what was said before is of something else"
+    title = behind.parse.title
+    if topic.kind(title) in _THINGS and not topic.is_part(entity, title):
+        yield "the pronoun could as well mean what the text is about"
 
 
 def _is_of_what_was_said(behind: Antecedents, link: Link) -> bool:

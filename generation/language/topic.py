@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from generation.language.nlp import Parse
 
 _BRACKETS = re.compile(r"\s*\(([^)]*)\)\s*$")
+_VERSUS = re.compile(r"\bvs?\b\.? (?=[A-Z])")
 _LEADING = frozenset("hurricane typhoon cyclone tropical storm uss hms ss lake mount super".split())
 _LAWS = frozenset("act law amendment treaty resolution code statute constitution".split())
 _AGENCIES = frozenset("commission administration agency bureau board authority service".split())
@@ -66,13 +67,18 @@ def nominals(title: str) -> frozenset[str]:
 @lru_cache(maxsize=256)
 def kind(title: str) -> str:
     """The kind of thing that the title's noun names ("law", "org", "work", ...; see `noun_kind`), "" if it tells none."""
-    if " v. " in title or " v " in title:
+    if is_case(title):
         return "event"
     known = words(title)
     head = known[: known.index("of")] if "of" in known[1:] else known
     nouns = [n for n in (noun(title), head[-1], head[-1].removesuffix("s")) if n] if head else []
     told = next((found for n in nouns if (found := noun_kind(n))), "")
     return told or ("person" if gender(title) else "")
+
+
+def is_case(title: str) -> bool:
+    """ "Miranda v. Arizona", "Donoghue v Stevenson"."""
+    return bool(_VERSUS.search(title))
 
 
 def words(title: str) -> list[str]:
