@@ -24,12 +24,15 @@ from generation.records import Candidate, Round, Section, Step
 
 __all__ = ["RuleGenerator", "RuleReviewer", "Scored", "candidates", "panel", "resolve"]
 
-VERSION = "11"
+VERSION = "12"
 MIN_CONFIDENCE = 0.7
 MAX_SENTENCES = 200
 """Longer sections are no passages; nothing is offered for them."""
 FLOOR = 0.3
 """Below this confidence a draft is noise and is not listed."""
+ASKED_BACK = 0.88
+"""What is left of the confidence of a question for the antecedent itself: in the eighth and ninth reading, both on texts
+that no rule was made on, readers signed 32 of 58 of these, and 43 of 60 questions for a fact."""
 RARE = 0.1
 """How much less sure than another a sound candidate of three sentences may be and still come first: they are few."""
 _REPEATABLE = ("object", "that", "subject", "count", "agent", "when", "where")
@@ -107,7 +110,8 @@ def _scored(behind: Antecedents, sentence: int, draft: Draft, links: Mapping[Men
     candidate = Candidate(
         draft.question, answer, support.indices, references, _derivation(behind.parse, draft, support, answer)
     )
-    return Scored(candidate, round(confidence.of(traits), 4), draft.target, traits, reasons)
+    sure = confidence.of(traits) * (ASKED_BACK if draft.wanted else 1.0)
+    return Scored(candidate, round(sure, 4), draft.target, traits, reasons)
 
 
 def _answer(behind: Antecedents, draft: Draft, support: Support) -> str:

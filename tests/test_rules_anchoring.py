@@ -54,7 +54,7 @@ def test_it_as_an_object_is_not_the_subject_of_its_own_verb():
 def test_whose_asks_for_the_owner_of_an_object():
     found = offered(
         titled(
-            "Standard Oil",
+            "Standard Oil Company",
             "Ida Tarbell grew up among the oil wells of Pennsylvania.",
             "McClure's Magazine printed her history of the Standard Oil Company in nineteen parts.",
         )

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from generation import checks, rules
+from generation.language import anchoring, topic
 from generation.records import Section
 from tests.test_resolver import passage
 
@@ -224,3 +225,54 @@ def test_he_is_not_another_than_whom_the_article_is_about():
 def test_what_blind_readers_refused_of_unseen_texts_is_held_back(title, sentences, unwanted):
     section = titled(title, *sentences)
     assert not [q for q, a in offered(section).items() if unwanted in q or unwanted in a]
+
+
+def doubts_of(section: Section, word: str) -> set[str]:
+    """The doubts of all candidates whose question holds the word; a test that finds none of them proves nothing."""
+    found = [s for s in rules.candidates(section) if word in s.candidate.question]
+    assert found
+    return {d for s in found for d in s.doubts}
+
+
+def test_a_woman_of_an_article_on_another_woman_is_doubted():
+    text = ("Helen Vendler wrote the introduction to a volume of letters.", "In 1976 she moved to Boston.")
+    doubt = "the text is about another person of that sex"
+    assert doubt in doubts_of(titled("Elizabeth Bishop", *text), "Vendler")
+    assert doubt not in doubts_of(titled("Helen Vendler", *text), "Vendler")
+
+
+def test_the_company_of_an_article_that_may_be_on_one_is_not_its_owner():
+    text = (
+        "Atlas Copco Group is a company from Sweden that bought Edwards in 2014.",
+        "In 2020 the company opened a new service centre in Dublin.",
+    )
+    doubt = "the noun could as well mean what the text is about"
+    assert doubt in doubts_of(titled("Edwards Vacuum", *text), "Atlas")
+    assert doubt not in doubts_of(titled("Atlas Copco", *text), "Atlas")
+
+
+def test_its_of_an_article_on_a_court_is_not_an_acts():
+    text = (
+        "The Revenue Act of 1924 created the Board of Tax Appeals in Washington.",
+        "In July 1924 its first members were appointed by Calvin Coolidge.",
+    )
+    doubt = "the pronoun could as well mean what the text is about"
+    assert doubt in doubts_of(titled("United States Tax Court", *text), "Revenue Act")
+    assert doubt not in doubts_of(titled("Revenue Act of 1924", *text), "Revenue Act")
+
+
+@pytest.mark.parametrize("title", ["Donoghue v Stevenson", "Donoghue v. Stevenson"])
+def test_a_case_is_a_case_however_its_v_is_written(title):
+    assert anchoring.wording(title) == f"In {title},"
+    assert topic.kind(title) == "event"
+
+
+def test_a_surname_cut_from_a_longer_name_is_doubted():
+    text = "left Harvard in 1951 to start a business with savings of 600 dollars."
+    section = titled("Wang Laboratories", "An Wang was an engineer in Boston.", f"He {text}")
+    assert "the name may be a part of a longer one" in doubts_of(section, "Harvard")
+
+
+def test_an_answer_that_is_a_bare_noun_is_doubted():
+    section = titled("Barbara McClintock", "Barbara McClintock was an American scientist.", "She developed techniques.")
+    assert "the question says too little" in doubts_of(section, "develop")

@@ -46,7 +46,7 @@ def _leaf(tree: Any, values: Sequence[float]) -> float:
 
 
 def with_doubts(plain: Mapping[str, float], reasons: Sequence[str]) -> Traits:
-    """The traits of a candidate and the doubts about it (language/doubts.py), each of which weighs what it was worth."""
+    """The traits of a candidate with the doubts about it (language/doubts.py) among them."""
     known = {f"doubt: {reason}": 1.0 for reason in reasons}
     asked_back = not plain.get("named")
     return {

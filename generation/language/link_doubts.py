@@ -117,7 +117,7 @@ def _is_rather_the_topic(behind: Antecedents, entity: Entity) -> bool:
 
 
 def _is_rather_what_the_title_names(behind: Antecedents, link: Link) -> bool:
-    """ "The company" for its owner, in an article about what may be a company, and which the text may call otherwise?"""
+    """Is "the company" said of an owner, in an article about what may be a company that the text calls otherwise?"""
     title, noun = behind.parse.title, link.mention.noun
     if not title or noun_kind(noun) in ("person", "") or topic.is_part(link.entity, title):
         return False
@@ -149,7 +149,7 @@ def _of_person(behind: Antecedents, link: Link) -> Iterator[str]:
         yield "the link is a guess over a distance"
     if not _is_known_person(behind, entity):
         yield "the name is not known to be a person's"
-    if is_about_another(behind, entity, mention.gender) and not (subject and _is_surely_meant(behind, link)):
+    if is_about_another(behind, entity, mention.gender):
         yield "the text is about another person of that sex"
     if _has_stranger(behind, mention):
         yield "a name before the pronoun that nothing is known of"
@@ -179,33 +179,6 @@ def _is_overtaken(behind: Antecedents, link: Link) -> bool:
         return False
     after = (m for m in behind.mentions if m.form == "name" and link.names[-1].head < m.head < link.mention.head)
     return any(not m.is_sure and m.kind != "place" and m not in link.entity.mentions for m in after)
-
-
-def _is_surely_meant(behind: Antecedents, link: Link) -> bool:
-    """Does the sentence before lead with the name, and does nothing near speak of whom the article is about?"""
-    before, title = link.mention.sentence - 1, _title_words(behind)
-    named = any(m.form == "name" and m.main and m.sentence == before for m in link.entity.mentions)
-    near = (t for s in (before, before + 1) for t in behind.parse.tokens(s) if t.i < link.mention.head)
-    like = (m for m in behind.mentions if m.form == "pronoun" and m.gender == link.mention.gender)
-    if any(m.sentence == before and m not in link.entity.mentions for m in like):
-        return False  # "Humphry Davy found him a place. There he worked"
-    if not topic.gender(behind.parse.title) and not _is_called_by_surname(behind, title):
-        return True  # the title may be no person's at all
-    return named and not any(t.text in title and t.pos_ == "PROPN" for t in near)
-
-
-def _title_words(behind: Antecedents) -> list[str]:
-    return [w.strip(",.") for w in behind.parse.title.partition("(")[0].split()]
-
-
-def _is_called_by_surname(behind: Antecedents, title: list[str]) -> bool:
-    """Does the passage use the title's last word alone, as texts do with people?"""
-    words = behind.parse.words
-    return (
-        any(t.text == title[-1] and (not t.i or words[t.i - 1].text != title[-2]) for t in words)
-        if title[1:]
-        else False
-    )
 
 
 def _is_known_person(behind: Antecedents, entity: Entity) -> bool:

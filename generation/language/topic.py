@@ -66,7 +66,7 @@ def nominals(title: str) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def kind(title: str) -> str:
-    """The kind of thing that the title's noun names ("law", "org", "work", ...; see `noun_kind`), "" if it tells none."""
+    """The kind of thing that the title names ("law", "org", "work", ...; see `noun_kind`), "" where it tells none."""
     if is_case(title):
         return "event"
     known = words(title)
@@ -89,7 +89,9 @@ def words(title: str) -> list[str]:
 def gender(title: str) -> str:
     """ "m" or "f" where the title is a person's full name whose first name tells, else ""."""
     words = _BRACKETS.sub("", title).lower().split()
-    plain = 2 <= len(words) <= 4 and not noun_kind(words[-1]) and not {"of", "the", "and", "in"} & set(words)
+    plain = (
+        2 <= len(words) <= 4 and noun_kind(words[-1]) in ("", "person") and not {"of", "the", "and", "in"} & set(words)
+    )
     return first_names().get(words[0], "") if plain else ""
 
 
