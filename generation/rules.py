@@ -31,8 +31,8 @@ MAX_SENTENCES = 200
 FLOOR = 0.3
 """Below this confidence a draft is noise and is not listed."""
 ASKED_BACK = 0.88
-"""What is left of the confidence of a question for the antecedent itself: in the eighth and ninth reading, both on texts
-that no rule was made on, readers signed 32 of 58 of these, and 43 of 60 questions for a fact."""
+"""What is left of the confidence of a question for the antecedent itself: in the eighth and ninth reading, on texts
+that no rule was made on, readers signed these 32 of 58 times, and questions for a fact 43 of 60 times."""
 RARE = 0.1
 """How much less sure than another a sound candidate of three sentences may be and still come first: they are few."""
 _REPEATABLE = ("object", "that", "subject", "count", "agent", "when", "where")

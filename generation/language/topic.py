@@ -19,6 +19,7 @@ _BRACKETS = re.compile(r"\s*\(([^)]*)\)\s*$")
 _VERSUS = re.compile(r"\bvs?\b\.? (?=[A-Z])")
 _LEADING = frozenset("hurricane typhoon cyclone tropical storm uss hms ss lake mount super".split())
 _LAWS = frozenset("act law amendment treaty resolution code statute constitution".split())
+_PARTICLES = ("de", "da", "di", "du", "la", "le", "van", "von", "der", "den", "bin", "al")
 _AGENCIES = frozenset("commission administration agency bureau board authority service".split())
 _SHORTEST = 4
 """Letters of a title's part that may stand for the whole."""
@@ -109,7 +110,7 @@ def full_name(title: str, words: tuple[str, ...]) -> str:
 def is_person_like(title: str) -> bool:
     """May the title be a person's full name: a known first name, or two or three plain capitalised words?"""
     bare = _BRACKETS.sub("", title).strip()
-    words = bare.split()
+    words = [w for w in bare.split() if w not in _PARTICLES]
     plain = 2 <= len(words) <= 3 and all(w.isalpha() and w.istitle() and not noun_kind(w.lower()) for w in words)
     return bool(gender(title)) or plain
 
