@@ -244,7 +244,8 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one section ended. `candidate` is the last one seen; `reason` says why it is not accepted.
+    """How one section ended. `candidate` is the last one seen; `reason` says why it is not accepted, or
+    what is to be said of an accepted one (an embedded default's draft of low confidence).
 
     `recipe` says who made it: generator, reviewers, models, prompt digests, code version.
     """

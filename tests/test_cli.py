@@ -12,6 +12,7 @@ from unittest.mock import patch
 import pytest
 
 from generation import cli
+from generation.rules import MIN_CONFIDENCE
 from tests.model_server import ModelServer, failing
 from tests.test_panel import NO, YES
 
@@ -71,6 +72,20 @@ def test_the_embedded_default_generates_pairs_from_the_shipped_article(demo):
     assert done.returncode == 0, done.stderr
     assert counts(out)["submitted"] == 6 and counts(out)["accepted"] >= 1
     assert all(row["generator"].startswith("rules:") for row in lines(out / "accepted.jsonl"))
+
+
+def test_the_command_asks_for_the_confidence_that_the_rules_do(demo):
+    out, _ = demo
+    assert json.loads((out / "run.json").read_text(encoding="utf-8"))["settings"]["min_confidence"] == MIN_CONFIDENCE
+    assert f"[default: ({MIN_CONFIDENCE})]" in craqan("generate", "--help").stdout
+
+
+def test_show_tells_an_accepted_draft_of_low_confidence_from_a_pair_that_was_refused(tmp_path):
+    craqan("generate", ARTICLE, "--out", tmp_path / "run", "--min-confidence", "0.3")
+    marked = [row for row in lines(tmp_path / "run" / "accepted.jsonl") if row["reason"]]
+    assert marked
+    assert "Accepted, but" in craqan("show", tmp_path / "run" / "accepted.jsonl").stdout
+    assert "Accepted, but" not in craqan("show", tmp_path / "run" / "rejected.jsonl").stdout
 
 
 def test_the_counts_of_a_run_are_those_of_its_files(demo):

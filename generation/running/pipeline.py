@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
 
-from generation import corpus, panel, prompts
+from generation import corpus, panel, prompts, rules
 from generation.articles.article import slug
 from generation.articles.sources import Skipped
 from generation.checks import CheckLevel
@@ -29,7 +29,6 @@ from generation.segment import DEFAULT_SEGMENTER, segment_with_model, segmenter_
 if TYPE_CHECKING:
     from generation.running.table import Table
 
-MIN_CONFIDENCE = 0.7
 DEFAULT_LIMITS = Limits()
 _NOT_SETTINGS = ("console", "out", "splitter", "limits", "resume", "dry_run", "cluster", "parquet", "against", "prove")
 
@@ -40,12 +39,10 @@ def default_folder(addresses: Sequence[str]) -> Path:
     return Path("runs") / slug(Path(first.removeprefix("wikipedia:")).stem)
 
 
-def rules_cast(segmenter: str = DEFAULT_SEGMENTER, min_confidence: float = MIN_CONFIDENCE) -> Cast:
+def rules_cast(segmenter: str = DEFAULT_SEGMENTER, min_confidence: float = rules.MIN_CONFIDENCE) -> Cast:
     """The embedded default in all roles."""
     if segmenter == "model":
         raise UsageError("--segmenter model needs a model; add --model NAME or take another segmenter.")
-    from generation import rules  # brings spaCy
-
     name = f"rules:{rules.VERSION}"
     return Cast(rules.RuleGenerator(min_confidence), rules.panel(), name, name)
 
@@ -95,7 +92,7 @@ def generate(
     max_revisions: int = MAX_REVISIONS,
     temperature: float = panel.GENERATOR_TEMPERATURE,
     reviewer_temperature: float = panel.REVIEWER_TEMPERATURE,
-    min_confidence: float = MIN_CONFIDENCE,
+    min_confidence: float | None = None,
     max_bytes: int = corpus.MAX_BYTES,
     limits: Limits = DEFAULT_LIMITS,
     resume: Resume = "if-possible",
@@ -116,6 +113,7 @@ def generate(
     UsageError for a wrong call, CorpusError if nothing is left to work on, CircuitError if going on was hopeless; after
     each of them the same call goes on where this one stopped.
     """
+    min_confidence = rules.MIN_CONFIDENCE if min_confidence is None else min_confidence
     splitter = DEFAULT_SEGMENTER if segmenter == "model" else segmenter
     segmenter_name(splitter)  # raises for one that does not exist, before any file is touched
     settings = {k: v for k, v in locals().items() if k not in _NOT_SETTINGS}

@@ -46,10 +46,17 @@ def _body(row: Mapping[str, Any]) -> RenderableType:
         for coreference in row.get("coreferences") or ():
             parts.append(_coreference(coreference))
     if row.get("reason"):
-        parts.append(_line("Not accepted", row["reason"], "red"))
+        label, style = ("Accepted, but", "yellow") if _is_accepted(row) else ("Not accepted", "red")
+        parts.append(_line(label, row["reason"], style))
     if row.get("generator"):
         parts.append(Text(f"made by {row['generator']}", style=OTHER))
     return Group(*parts)
+
+
+def _is_accepted(row: Mapping[str, Any]) -> bool:
+    """Did all reviewers of the last round agree, and has nothing else turned the pair down?"""
+    verdicts = [v for r in list(row.get("rounds") or ())[-1:] for v in r["verdicts"]]
+    return bool(verdicts) and all(v["is_quality"] for v in verdicts) and not row.get("problems")
 
 
 def _line(label: str, text: str, style: str = "bold green") -> Text:
