@@ -75,7 +75,8 @@ class Antecedents:
         self.parse = parse
         self.mentions = mentions.find(parse)
         self.links = resolver.resolve_parse(parse, found=self.mentions)
-        self.named = gather((m for m in self.mentions if m.form == "name"), self._known_people())
+        names = (m for m in self.mentions if m.form == "name")
+        self.named = gather(names, self._known_people(), parse.title)
         self.by_sentence: dict[int, list[Link]] = {}
         for link in self.links:
             if link.sources and not self._is_named_in(link.mention.sentence, link):
@@ -101,7 +102,22 @@ class Antecedents:
         """Does the sentence itself hold a telling word of the entity's names?"""
         words = {w for n in link.entity.names for w in n.words if len(w) > 2 and w not in _SMALL_WORDS}
         telling = {w for w in words if w not in GENERIC_NAMES and not noun_kind(w)}
-        return any(t.lower_ in telling and t.text[:1].isupper() for t in self.parse.tokens(sentence))
+        others = self._of_others(sentence, link)
+        inside = (t for t in self.parse.tokens(sentence) if t.i not in others)
+        return any(t.lower_ in telling and t.text[:1].isupper() for t in inside)
+
+    def _of_others(self, sentence: int, link: Link) -> set[int]:
+        """The tokens of whole names of others ("Henry Clayton" where the Clayton Act is meant)."""
+        own = {n.words for n in link.entity.known}
+        names = (m for m in self.mentions if m.sentence == sentence and m.form == "name" and len(m.words) > 1)
+        return {i for m in names if m.words not in own and self._is_apart(m, link) for i in range(m.start, m.end)}
+
+    def _is_apart(self, name: Mention, link: Link) -> bool:
+        """Is the name, of another kind or with words of its own, surely not another way to write the entity's?"""
+        entity = self.named[name.head]
+        longest = max((n.words for n in link.entity.known), key=len, default=())
+        kinds = entity.kind and link.entity.kind and entity.kind != link.entity.kind
+        return bool(kinds) or len(set(name.words) - set(longest)) > 0 < len(set(longest) - set(name.words))
 
     # names
 
@@ -110,8 +126,14 @@ class Antecedents:
         if not link.names:
             return next((d for d in link.sources if d.topical or self._describes(d, link)), None)
         alone = link.mention.form == "definite" or link.mention.gender in ("m", "f")  # cannot mean two together
-        good = [n for n in link.names if stands_alone(n) and (alone or not n.coordinated) and self._is_clean(n)]
+        good = [n for n in link.names if self.is_good(n) and (alone or not n.coordinated)]
+        if not good and topic.is_person(link.entity, self.parse.title):
+            good = [n for n in link.names if n.form == "name"]  # a question calls them by the title
         return max(good, key=lambda n: (len(n.words), n.sentence), default=None)
+
+    def is_good(self, name: Mention) -> bool:
+        """Can the name as it stands be an answer?"""
+        return stands_alone(name) and self._is_clean(name)
 
     def _describes(self, source: Mention, link: Link) -> bool:
         """Can the phrase stand in a question: it does not lean on the context, its noun is used of one thing?"""
@@ -171,6 +193,11 @@ class Antecedents:
         """The name as a question calls it: in full where the article's title tells whose surname it is."""
         full = topic.full_name(self.parse.title, name.words) if name.form == "name" else ""
         entity = self.named.get(name.head)
+        about = entity is not None and topic.is_person(entity, self.parse.title)
+        if about and not full and not self._is_clean(name):
+            return topic.names(self.parse.title)[0]  # 'James "Jesse" Owens': only the topic's name is kept so
+        if name.form == "name" and (whole := topic.whole_body(self.parse.title, name.words)):
+            return whole
         short = entity is not None and (entity.kind == "person" or full in topic.names(self.parse.title)[:1])
         return full if full and short else self.written(name)
 
@@ -273,6 +300,8 @@ def stands_alone(name: Mention) -> bool:
         return True
     if not words or len("".join(words)) < 3:
         return False
+    if any(w.isdigit() for w in words) and all(w.isdigit() or len(w.replace(".", "")) < 4 for w in words):
+        return False  # "AC 22" of a citation
     if name.words[-1:] and name.words[-1] in ("of", "and", "the", "for"):
         return False
     if len(name.words) == 2 and name.words[0] in ("lord", "lady", "baron", "baroness", "earl", "viscount"):

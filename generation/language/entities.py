@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from generation.language import topic
 from generation.language.lexicon import FEMININE, MASCULINE, noun_kind
 from generation.language.mentions import Mention
 
@@ -91,15 +92,17 @@ class Link:
         return described[:1] or [m for m in before if m.topical][-1:]
 
 
-def gather(names: Iterable[Mention], people: Mapping[tuple[str, ...], str] | None = None) -> dict[int, Entity]:
+def gather(
+    names: Iterable[Mention], people: Mapping[tuple[str, ...], str] | None = None, title: str = ""
+) -> dict[int, Entity]:
     """The entity of each name (by its head token), before anything else is read; each knows its names.
 
-    `people` gives the gender of names that are known to be people's.
+    `people` gives the gender of names that are known to be people's; `title` tells whose a bare surname is.
     """
     entities: list[Entity] = []
     owner: dict[int, Entity] = {}
     for name in names:
-        entity = _namesake(name, entities)
+        entity = _namesake(name, entities, title)
         if entity is None:
             entity = Entity()
             entities.append(entity)
@@ -129,10 +132,12 @@ def _copied(counted: Counter[str]) -> Counter[str]:
     return fresh
 
 
-def _namesake(name: Mention, entities: list[Entity]) -> Entity | None:
+def _namesake(name: Mention, entities: list[Entity], title: str) -> Entity | None:
     exact = [e for e in entities if any(n.words == name.words for n in e.known)]
     if exact:
         return exact[-1]
+    if topic.full_name(title, name.words):  # "Harlan" is whom the article is about, whoever else bears the name
+        entities = [e for e in entities if not any(topic.is_other(n.words, title) for n in e.known)]
     alike = [e for e in entities if any(same_name(n, name) for n in e.known) and not _is_relative(name, e)]
     return max(alike, key=lambda e: e.known[-1].head) if alike else None
 

@@ -194,6 +194,8 @@ def _is_known_person(behind: Antecedents, entity: Entity) -> bool:
 def is_about_another(behind: Antecedents, entity: Entity, gender: str) -> bool:
     """Is the article about somebody else whom the pronoun could mean as well?"""
     title = behind.parse.title.partition(",")[0]
+    if topic.is_person(entity, behind.parse.title):
+        return False
     own = {w for n in entity.known for w in n.words}
     about = topic.gender(title) if topic.is_person_like(title) else "?"
     return about in (gender, "") and not own & set(title.lower().split())

@@ -10,6 +10,7 @@ from generation.language.lexicon import (
     FEMININE,
     LEADING_NOUNS,
     MASCULINE,
+    MONTHS,
     PLEONASTIC_VERBS,
     PRONOUN_GENDER,
     TITLES,
@@ -107,7 +108,8 @@ def _mention(parse: Parse, token: "Token", sentence: int) -> Mention | None:
     if (span := topic.spans(parse).get(token.i)) is not None:
         return _topic(parse, span, sentence)
     if token.lower_ in PRONOUN_GENDER and token.tag_ in ("PRP", "PRP$"):
-        return None if _is_pleonastic(token) else _pronoun(token, sentence)
+        alone = token.lower_ == "his" and token.dep_ not in ("poss", "nmod", "amod", "compound")  # "gave his away"
+        return None if alone or _is_pleonastic(token) else _pronoun(token, sentence)
     if _is_name_head(token):
         return _common(parse, token, sentence) if _is_short_form(token) else _name(parse, token, sentence)
     if token.pos_ == "NOUN" and token.dep_ not in ("compound", "nmod", "npadvmod"):
@@ -188,6 +190,8 @@ def _is_short_form(token: "Token") -> bool:
 
 def _name(parse: Parse, token: "Token", sentence: int, span: tuple[int, int] | None = None) -> Mention:
     start, end = span or name_range(parse, token, sentence)
+    if not span and end - start > 1 and _is_date_before(parse, start):
+        start += 1
     if span and start > parse.bounds[sentence][0] and parse.words[start - 1].lower_ == "the":
         start -= 1
     words = tuple(t.lower_ for t in parse.words[start:end] if not t.is_punct)
@@ -198,7 +202,7 @@ def _name(parse: Parse, token: "Token", sentence: int, span: tuple[int, int] | N
     kind = kind or _ENTITY_KINDS.get(token.ent_type_, "")
     noun = ""
     if kind != "person":
-        noun = _last_word(words) if noun_kind(_last_word(words)) else ""
+        noun = called if called == "case" else _last_word(words) if noun_kind(_last_word(words)) else ""
     return Mention(
         sentence,
         start,
@@ -217,6 +221,13 @@ def _name(parse: Parse, token: "Token", sentence: int, span: tuple[int, int] | N
         nouns=_descriptions(token) | {n for n in (noun, called) if n} | _titles(words, kind),
         is_sure=is_sure,
     )
+
+
+def _is_date_before(parse: Parse, start: int) -> bool:
+    """ "In November Olson filed", "From about 1905 Claudel destroyed": is the first word of a name a date's?"""
+    token = parse.words[start]
+    told = start > 0 and parse.words[start - 1].lower_ in ("in", "since", "until", "by", "about", "around", "from")
+    return told and (token.shape_ == "dddd" or token.ent_type_ == "DATE" and token.text in MONTHS)
 
 
 def _is_called_like_a_thing(words: tuple[str, ...], token: "Token") -> bool:

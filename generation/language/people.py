@@ -1,6 +1,6 @@
 """ "he" and "she": the best of the people who agree, by the trained scorer, and how sure that is."""
 
-from generation.language import scorer
+from generation.language import scorer, topic
 from generation.language.discourse import State
 from generation.language.entities import Entity
 from generation.language.mentions import SUBJECTS, Mention
@@ -18,7 +18,7 @@ class People(State):
             return None
         shares = scorer.shares(self.parse, mention, fitting, self.place)
         known = [
-            share * (1.0 if e.kind == "person" or e.gender else 0.8 if not e.kind else 0.4)
+            share * (1.0 if self._is_known(e) else 0.8 if not e.kind else 0.4)
             for share, e in zip(shares, fitting, strict=True)
         ]
         best = max(range(len(fitting)), key=lambda i: (known[i], -i))
@@ -29,11 +29,18 @@ class People(State):
         if self._is_cataphor(mention) or self._is_somewhere(entity):
             return None
         margin = self._person_margin(mention, entity, shares[best], fitting)
-        if entity.gender != mention.gender:
+        if entity.gender != mention.gender and not self._is_topic(entity):
             margin *= 0.95 if entity is self._center(mention) else 0.8
-        if entity.kind != "person":
+        if entity.kind != "person" and not self._is_topic(entity):
             margin *= 0.92 if entity.gender and not entity.kind else 0.8 if not entity.kind else 0.55
         return entity, margin, "pronoun"
+
+    def _is_known(self, entity: Entity) -> bool:
+        """Is this known to be a person, by a word, a first name or the title?"""
+        return entity.kind == "person" or bool(entity.gender) or self._is_topic(entity)
+
+    def _is_topic(self, entity: Entity) -> bool:
+        return topic.is_person(entity, self.parse.title)
 
     def _may_mean(self, mention: Mention, own: Mention) -> bool:
         """May a person without a name who is the sentence's subject be meant ("A doctor sold his clinic")?"""
@@ -65,7 +72,8 @@ class People(State):
     def _person_margin(self, mention: Mention, entity: Entity, share: float, fitting: list[Entity]) -> float:
         """Nearly sure where nobody else fits, or only the last sentence's subject; else the scorer's share."""
         near = [e for e in fitting if self._distance(e.last, mention) <= 1]
-        if (entity not in near or not entity.gender) and self._has_stranger(mention):
+        about = self._is_topic(entity)
+        if (entity not in near or not entity.gender) and not about and self._has_stranger(mention):
             return min(share, 0.4)
         if len(fitting) == 1:
             return 0.95 if near else 0.85
@@ -101,7 +109,7 @@ class People(State):
 
     def people(self, mention: Mention) -> list[Entity]:
         """Who "he" may be: people mentioned lately."""
-        return [e for e in self.entities if self._is_person(mention, e) and self._is_near(mention, e.last)]
+        return [e for e in self.entities if self._is_person(mention, e) and self._may_reach(mention, e)]
 
     def people_to_come(self, mention: Mention) -> list[Entity]:
         """People named only soon after the pronoun; the benchmark counts them, the rules never go forward."""
@@ -115,6 +123,12 @@ class People(State):
             and self._is_near(mention, e.known[0])
         }
         return list(soon.values())
+
+    def _may_reach(self, mention: Mention, entity: Entity) -> bool:
+        """Was the person mentioned lately? Whom the article is about is never far."""
+        blocked = scorer.is_blocked(self.parse, mention, entity.last)
+        about = self._is_topic(entity) and not blocked and not entity.last.plural
+        return about or self._is_near(mention, entity.last)
 
     def _is_near(self, mention: Mention, other: Mention) -> bool:
         distance = self._distance(other, mention)

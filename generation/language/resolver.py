@@ -68,12 +68,14 @@ def resolve_parse(
 
 
 def _named(parse: Parse, known: Sequence[Mention]) -> Mapping[int, Entity]:
-    return _gathered(parse) if known is mentions.find(parse) else gather(m for m in known if m.form == "name")
+    if known is mentions.find(parse):
+        return _gathered(parse)
+    return gather((m for m in known if m.form == "name"), title=parse.title)
 
 
 @lru_cache(maxsize=64)
 def _gathered(parse: Parse) -> Mapping[int, Entity]:
-    return gather(m for m in mentions.find(parse) if m.form == "name")
+    return gather((m for m in mentions.find(parse) if m.form == "name"), title=parse.title)
 
 
 class Discourse(Nominals, People):
@@ -239,6 +241,7 @@ class Discourse(Nominals, People):
         """Is there a singular thing before the mention in its own sentence?"""
         inside = (m for e in self.entities for m in e.mentions if m.sentence == mention.sentence)
         before = [m for m in inside if m.head < mention.head and m.gender not in ("m", "f") and not m.plural]
+        before = [m for m in before if not self.owner[m.head].sure["person"]]
         return any(m.role in ("subject", "object") or m.form == "name" and m.kind != "place" for m in before)
 
     def _acts(self, mention: Mention) -> bool:

@@ -1,6 +1,7 @@
 """Which of several people does "he" or "she" mean? A linear model over the parse, trained by benchmarks/gap.py.
 
-The weights in `pronoun_weights.json` were learnt from GAP's validation split (Webster et al. 2018) and nothing else.
+The weights in `pronoun_weights.json` were learnt from GAP's validation and development split (Webster et al. 2018),
+each passage with the title of its page and without.
 """
 
 import json
@@ -10,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from generation.language import topic
 from generation.language.mentions import Mention
 from generation.language.nlp import Parse
 
@@ -76,6 +78,7 @@ def _row(parse: Parse, mention: Mention, entity: "Entity", place: Mapping[int, i
         "opens the passage": float(place[entity.mentions[0].sentence] == 0 and entity.mentions[0].main),
         "log tokens": math.log(1 + mention.head - last.head),
     }
+    row |= _about_topic(parse, mention, entity, distance)
     row |= _about_names(parse, entity) | {
         f"far roles {min(distance, 2)} {last.role} {mention.role}": 1.0,
         "object of by": float(parse.words[last.head].head.lower_ == "by"),
@@ -86,6 +89,13 @@ def _row(parse: Parse, mention: Mention, entity: "Entity", place: Mapping[int, i
     if distance == 0:
         row |= _same_sentence(parse.words[mention.head], parse.words[last.head])
     return row
+
+
+def _about_topic(parse: Parse, mention: Mention, entity: "Entity", distance: int) -> dict[str, float]:
+    """What being whom the article is about adds; nothing where the passage has no title."""
+    if not topic.is_person(entity, parse.title):
+        return {}
+    return {"is the topic": 1.0, f"topic {mention.role}": 1.0, f"topic at {min(distance, 2)}": 1.0}
 
 
 def _about_names(parse: Parse, entity: "Entity") -> dict[str, float]:
@@ -114,19 +124,23 @@ def _later_row(parse: Parse, mention: Mention, entity: "Entity", place: Mapping[
     distance = place[first.sentence] - place[mention.sentence]
     pronoun, name = parse.words[mention.head], parse.words[first.head]
     below = name.dep_ in ("nsubj", "nsubjpass") and name.head.is_ancestor(pronoun) and distance == 0
-    return {
-        f"later {min(distance, 2)}": 1.0,
-        "later main subject": float(first.main),
-        f"later {first.role} {mention.role}": 1.0,
-        "later commands": float(below),
-        "later, pronoun opens": float(place[mention.sentence] == 0),
-        "later, pronoun is subject": float(mention.main),
-        "later log tokens": math.log(1 + first.head - mention.head),
-        "later names": math.log(len(entity.known)),
-        "gender known": float(bool(entity.gender)),
-        "person known": float(entity.kind == "person"),
-        "kind otherwise": float(entity.kind not in ("person", "")),
-    } | _about_names(parse, entity)
+    return (
+        {
+            f"later {min(distance, 2)}": 1.0,
+            "later main subject": float(first.main),
+            f"later {first.role} {mention.role}": 1.0,
+            "later commands": float(below),
+            "later, pronoun opens": float(place[mention.sentence] == 0),
+            "later, pronoun is subject": float(mention.main),
+            "later log tokens": math.log(1 + first.head - mention.head),
+            "later names": math.log(len(entity.known)),
+            "gender known": float(bool(entity.gender)),
+            "person known": float(entity.kind == "person"),
+            "kind otherwise": float(entity.kind not in ("person", "")),
+        }
+        | _about_names(parse, entity)
+        | _about_topic(parse, mention, entity, distance)
+    )
 
 
 def _same_sentence(pronoun: "Token", last: "Token") -> dict[str, float]:

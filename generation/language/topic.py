@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from generation.language.lexicon import first_names, noun_kind
+from generation.language.lexicon import TITLES, first_names, noun_kind
 
 if TYPE_CHECKING:
     from generation.language.entities import Entity
@@ -21,6 +21,7 @@ _LEADING = frozenset("hurricane typhoon cyclone tropical storm uss hms ss lake m
 _LAWS = frozenset("act law amendment treaty resolution code statute constitution".split())
 _PARTICLES = ("de", "da", "di", "du", "la", "le", "van", "von", "der", "den", "bin", "al")
 _AGENCIES = frozenset("commission administration agency bureau board authority service".split())
+_AGES = ("young", "old", "elder", "younger", "late")
 _SHORTEST = 4
 """Letters of a title's part that may stand for the whole."""
 
@@ -97,27 +98,65 @@ def gender(title: str) -> str:
 
 
 def full_name(title: str, words: tuple[str, ...]) -> str:
-    """The name in the title of which `words` are a short form ("Swift" for "Taylor Swift", "SVB"), else ""."""
+    """The name in the title of which `words` are a short form ("Swift" of "Taylor Swift", "SVB"), else "".
+
+    One half of a double surname is enough.
+    """
     bare = _BRACKETS.sub("", title).strip()
     if " ".join(words) in (s.lower() for s in short_forms(title)):
         return bare
     known = tuple(bare.lower().split())
+    if not known:
+        return ""
     opens = len(words) == 1 and known[:1] == words and words[0] in first_names()  # "Derval" of "Derval O'Rourke"
-    ends = known[-len(words) :] == words
+    ends = known[-len(words) :] == words or len(words) == 1 and words[0] in known[-1].split("-")
     return bare if is_person_like(title) and len(known) > len(words) and (ends or opens) else ""
 
 
+def whole_body(title: str, words: tuple[str, ...]) -> str:
+    """The title of a body or law of which `words` are the end ("Secret Service"), with "the", else ""."""
+    bare = _BRACKETS.sub("", title).strip()
+    known = tuple(bare.lower().split())
+    ends = 1 < len(words) < len(known) and known[-len(words) :] == words
+    apart = ends and known[-len(words) - 1] in ("of", "for", "in", "and", "on", "the")  # "... Bank of New York"
+    return f"the {bare}" if ends and not apart and kind(title) in ("org", "law") and known[0] != "the" else ""
+
+
 def is_person_like(title: str) -> bool:
-    """May the title be a person's full name: a known first name, or two or three plain capitalised words?"""
+    """May the title be a person's full name: so called in brackets, a known first name, two or three plain words?"""
     bare = _BRACKETS.sub("", title).strip()
     words = [w for w in bare.split() if w not in _PARTICLES]
     plain = 2 <= len(words) <= 3 and all(w.isalpha() and w.istitle() and not noun_kind(w.lower()) for w in words)
-    return bool(gender(title)) or plain
+    return bool(gender(title)) or plain or noun_kind(noun(title)) == "person"
 
 
 def key(text: str) -> str:
     """Letters and digits alone, for comparing."""
     return re.sub(r"\W", "", text.lower()).removeprefix("the")
+
+
+def is_person(entity: "Entity", title: str) -> bool:
+    """Is the article about this person, by a full name or a surname that no other first name stands before?"""
+    if not is_person_like(title) or not (gender(title) or entity.kind == "person" or entity.gender in ("m", "f")):
+        return False
+    told = [
+        n.words for n in entity.known if key("".join(n.words)) in map(key, names(title)) or full_name(title, n.words)
+    ]
+    return bool(told) and not any(is_other(n.words, title) for n in entity.known)
+
+
+def is_other(name: tuple[str, ...], title: str) -> bool:
+    """Is this the full name of somebody of the same surname ("James Harlan" beside "John Marshall Harlan")?"""
+    own = words(title)
+    if len(name) < 2 or not own or name[-1] not in (own[-1], *own[-1].split("-")):
+        return False
+    first = [w for w in name[:-1] if w not in TITLES and w not in _AGES and not noun_kind(w)]
+    return bool(first) and not any(w in own or _is_initial(w, own) for w in first)
+
+
+def _is_initial(word: str, names: list[str]) -> bool:
+    letters = word.replace(".", "")
+    return len(letters) == 1 and any(n.startswith(letters) for n in names[:-1])
 
 
 def find(entities: "Iterable[Entity]", title: str) -> "Entity | None":
