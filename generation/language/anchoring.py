@@ -81,8 +81,8 @@ def _kind(words: list[str]) -> str:
 def anchored(behind: Antecedents, draft: Draft) -> Draft | None:
     """The draft with the matter named first; None where it names it already, or where the title is the answer."""
     opening = wording(behind.parse.title)
-    if not opening or draft.anchor or is_told(behind, draft):
-        return None
+    if not opening or draft.anchor or is_told(behind, draft) or topic.is_case(draft.question):
+        return None  # what is told of another case did not happen in this one
     persons = any(_may_be_elsewhere(link) for link in behind.links if link.mention in draft.used)
     if persons and topic.is_case(behind.parse.title):
         return None

@@ -21,22 +21,22 @@ class Circumstances(Phrasing):
         inner = part if part.dep_ == "npadvmod" else object_of(part)
         if inner is None or inner.ent_type_ != "DATE" or self._dated_parts() != 1:
             return None
-        if part.dep_ == "prep" and part.lower_ not in ("in", "on") or self._is_perfect():
+        if part.dep_ == "prep" and part.lower_ not in ("in", "on") or self._is_perfect() or self._follows_clause(part):
             return None
         tokens = self._whole_date(nlp.trimmed(self.parse, inner))
         text = " ".join(self.parse.words[i].lower_ for i in tokens)
         if {"and", "or", "to", "through", "-", "–"} & set(text.split()):
             return None
-        if (
-            not any(m in text for m in _MONTHS)
-            and not any(self.parse.words[i].shape_ == "dddd" for i in tokens)
-            or "the" in text.split()
-        ):
+        if not any(self.parse.words[i].shape_ == "dddd" for i in tokens) or "the" in text.split():
+            return None  # a day without its year says nothing
+        if any(self.parse.words[i].ent_type_ not in ("DATE", "") for i in tokens):
             return None
-        year = any(self.parse.words[i].shape_ == "dddd" for i in tokens)
-        if not any(c.isdigit() for c in text) or any(self.parse.words[i].ent_type_ not in ("DATE", "") for i in tokens):
-            return None
-        return self.ask("when", "When", part, 1.0 if year else 0.85, answer=tokens)
+        return self.ask("when", "When", part, answer=tokens)
+
+    def _follows_clause(self, part: "Token") -> bool:
+        """May the date be that of a relative clause before it, or of an end ("ran until its cancellation in 1991")?"""
+        between = self.parse.words[self.clause.verb.i + 1 : part.i]
+        return any(t.dep_ == "relcl" or t.lower_ == "until" for t in between)
 
     def _is_perfect(self) -> bool:
         """ "has been amended" asks for no one time."""
@@ -62,6 +62,8 @@ class Circumstances(Phrasing):
         if part.lower_ == "to":
             tokens = nlp.trimmed(self.parse, inner)
             return self.ask("where", "Where", part, answer=tokens) if verb.lemma_ in MOTION_VERBS else None
+        if any(t.lower_ in ("v.", "vs.") for t in inner.subtree):
+            return None  # a case is no place
         sites = [p for p in (*self.clause.complements, *self.clause.fronted) if self._is_sited(p)]
         located = verb.lemma_ in PLACE_VERBS or (verb.lemma_ == "be" and len(self.clause.complements) == 1)
         weight = 1.0 if located else 0.85

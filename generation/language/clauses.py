@@ -170,7 +170,14 @@ def clauses(parse: Parse, sentence: int) -> list[Clause]:
             if other.pos_ in ("VERB", "AUX") and beside and between.count("(") == between.count(")"):
                 more = clause_of(parse, other, found[-1]) if other.i > head.i else None
                 found += [more] if more else []
-    return found + [chain for clause in found if (chain := _chained(clause)) is not None]
+    whole = [clause for clause in found if not _is_shared(clause)]
+    return whole + [chain for clause in whole if (chain := _chained(clause)) is not None]
+
+
+def _is_shared(clause: Clause) -> bool:
+    """ "set or equaled several records": does what the verb needs stand behind the verb joined to it?"""
+    joined = next((c for c in clause.verb.rights if c.dep_ == "cc"), None)
+    return not clause.complements and joined is not None and joined.i == clause.verb.i + 1
 
 
 def _heads(parse: Parse, sentence: int) -> Iterator["Token"]:
@@ -232,7 +239,7 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
     subject = own or (first.subject if first else None)
     if subject is None or subject.lower_ in ("there", "who", "which", "that", "what"):
         return None
-    if any(c.dep_ in ("expl", "csubj", "csubjpass", "intj") for c in verb.children):
+    if any(c.dep_ in ("expl", "csubj", "csubjpass", "intj") or c.lower_ in ("neither", "nor") for c in verb.children):
         return None
     if own is not None and verb.tag_ == "VBD" and parse.words[verb.i - 1].text == "," and own.i == verb.i - 2:
         return None  # "His test, called the rule of reason, was": rather a participle
@@ -268,7 +275,7 @@ def clause_of(parse: Parse, verb: "Token", first: Clause | None) -> Clause | Non
         return None
     if any(c.dep_ not in _ADJUNCTS and c.dep_ not in SUBJECTS for c in parts):
         return None
-    if any(_is_condition(c) for c in parts):
+    if any(_is_condition(c) or _is_hedged(c) for c in parts):
         return None
     return Clause(
         parse,
@@ -287,6 +294,11 @@ def _is_interrupted(parse: Parse, subject: "Token", verb: "Token") -> bool:
     inner = {t.i for t in subject.subtree}
     between = (t for t in parse.words[subject.i + 1 : verb.i] if t.pos_ == "VERB" and t.i not in inner)
     return any(t.tag_ in ("VBD", "VBZ", "VBP") and t.head.i >= verb.i for t in between)
+
+
+def _is_hedged(part: "Token") -> bool:
+    """ "almost entirely composed": an adverb of two words without which the statement is not true."""
+    return part.dep_ == "advmod" and part.i < part.head.i and any(c.lower_ in HEDGES for c in part.children)
 
 
 def _is_needed(part: "Token") -> bool:
@@ -364,8 +376,9 @@ def is_droppable(part: "Token") -> bool:
     """May a question do without this adjunct?"""
     if part.dep_ == "advmod":
         manner = part.tag_ == "RB" and part.lower_.endswith("ly")
-        return part.lower_ in DROPPED_ADVERBS or manner and part.lower_ not in HEDGES
-    return part.dep_ == "advcl" or part.dep_ == "npadvmod" and not _is_manner(part)
+        hedged = any(c.lower_ in HEDGES for c in part.children)
+        return not hedged and (part.lower_ in DROPPED_ADVERBS or manner and part.lower_ not in HEDGES)
+    return part.dep_ == "advcl" or part.dep_ == "npadvmod" and not (_is_manner(part) or part.lemma_ == "time")
 
 
 def _is_manner(part: "Token") -> bool:

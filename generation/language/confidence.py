@@ -84,7 +84,7 @@ def traits(behind: Antecedents, draft: Draft, links: Mapping[Mention, Link], sup
         "very far": float(gap > 3 and not all(link_doubts.is_plain(behind, link) for link in links.values())),
         "doubt": math.log(draft.weight / PRIORS[draft.target]),
         **_specific(behind, draft),
-        "is the topic": float(topic.find([entity], behind.parse.title) is not None),
+        "is the topic": float(_is_topic(behind, entity)),
         "another topic": float(_is_of_another(behind, entity, weakest.mention)),
         "other subject before": float(_has_other_subject(behind, weakest.mention)),
         f"how {weakest.how}": 1.0,
@@ -129,6 +129,11 @@ def _has_other_subject(behind: Antecedents, mention: Mention) -> bool:
     tokens = behind.parse.tokens(mention.sentence)
     nouns = (t for t in tokens if t.i < mention.start and t.dep_ in ("nsubj", "nsubjpass") and t.tag_ in ("NN", "NNP"))
     return any(mention.start > t.i for t in nouns)
+
+
+def _is_topic(behind: Antecedents, entity: Entity) -> bool:
+    title = behind.parse.title
+    return topic.is_person(entity, title) or topic.find([entity], title) is not None
 
 
 def _goes_on(behind: Antecedents, draft: Draft) -> bool:

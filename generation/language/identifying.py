@@ -36,7 +36,7 @@ _SINGLE = frozenset("join sign marry leave found die win lose debut".split())
 """What happens on a day and not "from 1954 to 1956"."""
 _ONCE = frozenset(
     "step retire resign bear close launch enact pass repeal ratify end dissolve establish arrive collapse publish bury "
-    "inherit coauthor graduate crown abdicate debut premiere demolish complete inaugurate enlist bequeath".split()
+    "inherit coauthor crown abdicate debut premiere demolish complete inaugurate enlist bequeath".split()
 )
 """What is done once, or to one thing, so that the verb alone tells."""
 _LASTING = frozenset("be hold live work serve teach play own continue remain know reside chair host use".split())
@@ -58,7 +58,10 @@ _ONE_OF_MANY = frozenset("opinion decision ruling speech report letter proposal 
 """What one person has many of."""
 _HANGING = re.compile(r" (?:in|on|at|of|by|during)\?$")
 _STRAY = re.compile(r"\b(?:he|she|him)\b")
-_RELATIVE = re.compile(r"\b(?:before long|soon|later|afterwards?|initially|the next (?:day|year|month)|that year)\b")
+_RELATIVE = re.compile(
+    r"\b(?:before long|soon|later|afterwards?|initially|the next (?:day|year|month)|that year|(?:has|have) since"
+    r"|within (?:an?|one|two|three|four|five|a few) (?:day|week|month|year|decade)s?(?! of))\b"
+)
 _COMMA = re.compile(
     r"^(?:Whose|Which \w+'s|\w+ (?:did|does|do|has|had|was|were|is|are)) [^,]+, "
     r"(?:on|in|at|from|with|to|by|of|under) [^,]+$"
@@ -262,12 +265,14 @@ def _of_named(behind: Antecedents, draft: Draft) -> Iterator[str]:
         yield "the answer names nobody"
     if draft.target == "when" and not any(t.shape_ == "dddd" for t in answer):
         yield "a month without its year"
-    if draft.target in _REASONS and any(_leans(t) or t.dep_ == "dobj" and _is_bare(t) for t in answer):
+    if draft.target in (*_REASONS, "control", "intend") and any(
+        _leans(t) or t.dep_ == "dobj" and _is_bare(t) for t in answer
+    ):
         yield 'the answer has a noun with "the" that nothing in it explains'
     vague = draft.target == "object" and behind.parse.words[draft.verb].lemma_ in ("hold", "need", "mark", "show")
     if vague and doubts.content(behind, draft) < 3:
         yield "the question says too little"
-    if draft.target in _ANSWERED_BY_NOUN and any(_leans(t) for t in answer[1:]):
+    if draft.target in (*_ANSWERED_BY_NOUN, "agent") and any(_leans(t) for t in answer[1:]):
         yield 'the answer has a noun with "the" that nothing in it explains'
     if draft.target == "agent" and any(t.lower_ == "by" for t in answer):
         yield "the answer runs on into another clause"
@@ -280,7 +285,7 @@ def _of_named(behind: Antecedents, draft: Draft) -> Iterator[str]:
 def _is_bare_thing(behind: Antecedents, draft: Draft) -> bool:
     """ "What did X write?" "a routine", "techniques": one plain noun for a question that says nothing but the verb."""
     answer = behind.parse.words[draft.answer[0] : draft.answer[1]]
-    plain = len(answer) == 2 and answer[0].lower_ in ("a", "an", "the") or len(answer) == 1
+    plain = len(answer) == 2 and answer[0].lower_ in ("a", "an", "the", "one") or len(answer) == 1
     noun = plain and answer[-1].pos_ == "NOUN"
     return noun and draft.target == "object" and specifics(doubts.said(behind, draft)) < 2
 
@@ -339,9 +344,11 @@ def _ends_in_another_name(behind: Antecedents, draft: Draft) -> bool:
 def _says_little(behind: Antecedents, draft: Draft) -> bool:
     """Does the question about a person, or for a day, hold no more than the name and a verb of many objects?"""
     verb = behind.parse.words[draft.verb]
-    asked = (*_ANSWERED_BY_NOUN, "when", "second", "how long", "that", "intend")
+    asked = (*_ANSWERED_BY_NOUN, "when", "second", "how long", "that", "intend", "purpose")
     if doubts.content(behind, draft) > 1 or draft.target not in asked:
         return False
+    if draft.target == "become":
+        return not doubts.YEAR.search(draft.question)
     if draft.target == "when":
         return verb.lemma_ not in _SINGLE and verb.lemma_ not in _OF_ONE and verb.lemma_ not in _ONCE
     links = (link for link in behind.links if link.mention in draft.used)
@@ -365,7 +372,7 @@ def _is_of_a_body(behind: Antecedents, draft: Draft) -> bool:
 
 def _leans(token: "Token") -> bool:
     """ "for the state": a bare noun that the text has named elsewhere."""
-    return token.dep_ == "pobj" and _is_bare(token)
+    return token.dep_ in ("pobj", "conj") and _is_bare(token)
 
 
 def _is_bare(token: "Token") -> bool:

@@ -287,7 +287,8 @@ DROPPED_ADVERBS = _set(
 
 HEDGES = _set(
     "nearly almost barely hardly scarcely partly partially allegedly reportedly supposedly possibly probably rarely "
-    "mostly largely usually virtually practically effectively apparently seemingly purportedly roughly approximately "
+    "mostly largely chiefly mainly primarily principally generally fully usually virtually practically "
+    "effectively apparently seemingly purportedly roughly approximately "
     "never seldom sometimes often half"
 )
 """Adverbs without which a statement is no longer true."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from generation.language import clauses, nlp, verb_forms
-from generation.language.asking_words import Wording, object_of
+from generation.language.answering import Answering
+from generation.language.asking_words import object_of
 from generation.language.lexicon import (
     ADJUNCT_PREPOSITIONS,
     COMPLEMENT_VERBS,
@@ -36,10 +37,9 @@ PRIORS = {
 _COMPLEMENTS = ("dobj", "attr", "ccomp", "xcomp", "oprd", "acomp")
 MAX_COMPLEMENT = 20
 """Tokens of what a verb cannot do without; adjuncts are kept shorter."""
-_SAY_NOTHING = ("no", "none", "nothing", "many", "several", "some", "various", "few", "numerous")
-"""First words of what answers nothing."""
-MAX_ANSWER = 24
 MAX_QUESTION = 28
+_CUT = re.compile(r"\bby the time\b|\bthe (?:first|second|third|last|only) \w+ after [^,]*\?$|\b\d{4} in which\b")
+"""What shows that a question is a piece of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Draft:
     anchor: str = ""
 
 
-class Phrasing(Wording):
+class Phrasing(Answering):
     """Writes questions about one clause; `mentions` are those of its sentence."""
 
     def ask(
@@ -86,43 +86,10 @@ class Phrasing(Wording):
         tokens = list(answer) if answer is not None else nlp.trimmed(self.parse, part)
         if answer is None and target in ("object", "governed", "agent"):
             tokens = self._without_leaning(tokens, part)
-        if target in ("object", "name", "become", "agent", "governed", "second", "within"):
+        if target in ("object", "name", "become", "agent", "governed", "second", "within", "where"):
             tokens, date = self._without_date(tokens)
             kept = [*kept, date] if kept is not None and date else kept
         return self.finish(target, word, kept, self._closed(tokens), weight=weight)
-
-    def _closed(self, tokens: list[int]) -> list[int]:
-        """The tokens with the quotation mark right after them that closes what they open."""
-        marks = sum(self.parse.words[i].text == '"' for i in tokens)
-        following = tokens[-1] + 1 if tokens else 0
-        closing = marks % 2 == 1 and self.holds(tokens[-1]) and following < len(self.parse.words)
-        return [*tokens, following] if closing and self.parse.words[following].text == '"' else tokens
-
-    def _without_leaning(self, tokens: list[int], part: "Token") -> list[int]:
-        """An answer without the relative clause or participle at its end that leans on what was said before."""
-        if not clauses.leans(self.parse, tokens, tuple(self.writer.names)):
-            return tokens
-        for child in reversed(list(part.rights)):
-            infinitive = child.dep_ == "acl" and any(c.lower_ == "to" for c in child.lefts)
-            if child.dep_ not in ("relcl", "acl", "prep") or infinitive:
-                break
-            if child.dep_ != "prep" or child.lower_ in ("on", "in", "with", "by", "at", "as"):
-                cut = [i for i in tokens if i < child.left_edge.i]
-                if len(cut) > 1 and not clauses.leans(self.parse, cut):
-                    return cut
-        return tokens
-
-    def _without_date(self, tokens: list[int]) -> tuple[list[int], list[int]]:
-        """An answer without the date at its end, which tells when and belongs to the question; and that date."""
-        start = next((n for n in range(1, len(tokens)) if self._opens_date(tokens[n:])), len(tokens))
-        return tokens[:start], tokens[start:]
-
-    def _opens_date(self, rest: list[int]) -> bool:
-        words = [self.parse.words[i] for i in rest]
-        dated = all(w.ent_type_ == "DATE" or w.is_punct for w in words[1:])
-        if words[0].head.pos_ in ("VERB", "AUX") and words[0].head != self.clause.verb:
-            return False  # the date of a clause inside the answer
-        return words[0].lower_ in ("in", "on") and len(words) > 1 and dated
 
     def kept(self, asked: "Token", keep: Sequence["Token"]) -> list[list[int]] | None:
         """The other complements, then what stood before the subject; None if one is needed but leans on the context."""
@@ -135,7 +102,7 @@ class Phrasing(Wording):
             if part == asked or told and part in self.clause.fronted:
                 continue  # behind "a law for which she had lobbied", "in 1879" would tell when she had
             tokens = self._shortened(nlp.trimmed(self.parse, part), part)
-            if self._follows_and(tokens):
+            if self._follows_and(tokens) or asked.dep_ in ("pobj", "pcomp") and self._joins_another(tokens):
                 return None
             if self._fits(tokens, part) and not self._hangs(tokens, part):
                 kept.append(tokens)
@@ -148,6 +115,12 @@ class Phrasing(Wording):
         if part.dep_ not in ("prep", "npadvmod") or not self._may_go(part):
             return False
         return bool(self._loose(tokens, self.writer.used(tokens), None))
+
+    def _joins_another(self, tokens: Sequence[int]) -> bool:
+        """ "in the House from 1903 to 1913 and in the Senate": does the part go on with what is like the one asked?"""
+        words = [self.parse.words[i] for i in tokens]
+        after = (b for a, b in zip(words, words[1:], strict=False) if a.dep_ == "cc")
+        return any(t.dep_ == "conj" and t.pos_ == "ADP" for t in after)
 
     def _follows_and(self, tokens: Sequence[int]) -> bool:
         """Does an "and" stand right before the tokens, so that they belong to what was not kept?"""
@@ -227,19 +200,43 @@ class Phrasing(Wording):
         if clauses.leans(self.parse, subject, self.writer.told(subject)) or not self._is_whole(subject):
             return None
         first, others = self._inverted()
-        if not self._agrees(first) or first in ("get", "gets", "got"):
+        if not first or not self._agrees(first):
             return None
         adverbs = [self.parse.words[i].text for i in self.adverbs()]
         near = {p.i for p in self.clause.complements if p.dep_ == "prt" or p.dep_ == "dative" and p.pos_ != "ADP"}
         first_ones = [t for t in kept if near & set(t)]
         kept = first_ones + [t for t in kept if t not in first_ones]
-        words = [word, first, self.writer.write(subject), *adverbs, *others, *map(self.writer.write, kept), tail]
+        if target == "agent":
+            kept = self._with_by_first(kept)
+        words = [word, first, self.writer.write(subject), *adverbs, *others, *self.written(kept), tail]
         return self.close(target, words, answer, [subject, *kept, list(extra)], weight, wanted)
 
+    def written(self, kept: Sequence[list[int]]) -> list[str]:
+        """The kept parts in words; a comma closes what stands beside a noun where more follows."""
+        said = []
+        for tokens in kept:
+            text = self.writer.write(tokens)
+            beside = "," in text and any(self.parse.words[i].dep_ == "appos" for i in tokens)
+            said.append(text + "," if beside and tokens is not kept[-1] else text)
+        return said
+
+    def _with_by_first(self, kept: list[list[int]]) -> list[list[int]]:
+        """The "by" of "Who was X founded by in 1685 near the coast?" before the times and places."""
+        by = next((t for t in kept if len(t) == 1 and self.parse.words[t[0]].dep_ == "agent"), None)
+        apart = ("prep", "npadvmod")
+        place = next((n for n, t in enumerate(kept) if t != by and self.parse.words[t[0]].dep_ in apart), len(kept))
+        into = place < len(kept) and self.parse.words[kept[place][0]].lower_ in ("to", "into", "as", "of", "with")
+        if by is None or into or place > kept.index(by):
+            return kept
+        rest = [t for t in kept if t != by]
+        return [*rest[:place], by, *rest[place:]]
+
     def _inverted(self) -> tuple[str, list[str]]:
-        """The auxiliary that goes before the subject, and the verbs that stay behind it."""
+        """The auxiliary that goes before the subject, "" where none can, and the verbs that stay behind it."""
         verb, auxiliaries = self.clause.finite, self.clause.auxiliaries
         after = [t.text for t in (*self.clause.leading[1:], self.clause.verb)] if self.clause.leading else []
+        if auxiliaries and auxiliaries[0].lemma_ not in ("be", "have", "do") and auxiliaries[0].tag_ != "MD":
+            return "", []  # "became known": nothing that goes before the subject
         if auxiliaries:
             return auxiliaries[0].lower_, [*(a.lower_ for a in auxiliaries[1:]), verb.text, *after]
         if verb.lemma_ == "be":
@@ -271,7 +268,7 @@ class Phrasing(Wording):
         question = self.writer.once(" ".join(w for w in words if w) + "?", used).replace(" ,", ",")
         if "—" in question or "--" in question or re.search(r"\w ['’]s\b", question) and "'s" not in question:
             return None
-        if wanted is None and not self._is_answer(answer, asked, used):
+        if _CUT.search(question) or wanted is None and not self._is_answer(answer, asked, used):
             return None
         if not 4 <= len(question.split()) <= MAX_QUESTION:
             return None
@@ -293,77 +290,6 @@ class Phrasing(Wording):
             self._lost(said),
             tuple(m.noun for m in loose),
         )
-
-    def _is_answer(self, answer: list[int], asked: list[int], used: Sequence[Mention]) -> bool:
-        """Is the answer in one piece, apart from the question, and does it stand alone?"""
-        whole = bool(answer) and answer == list(range(answer[0], answer[-1] + 1))
-        return whole and self._stands(answer, self._echoed(answer, used)) and not set(answer) & set(asked)
-
-    def _echoed(self, answer: list[int], used: Sequence[Mention]) -> tuple[Mention, ...]:
-        """Pronouns inside an answer that mean whom the question names ("What did Cuoco land?" "... of her life")."""
-        said = {self.writer.names[m] for m in used}
-        inner = (m for m in self.writer.names if m.form == "pronoun" and m.start > answer[0] and m.head in set(answer))
-        return tuple(m for m in inner if self.writer.names[m] in said)
-
-    def _stands(self, answer: list[int], echoed: tuple[Mention, ...] = ()) -> bool:
-        """Does the answer stand alone: no pronoun but those `echoed`, not "the bill", not cut, not too long?"""
-        doc = self.parse.words
-        if doc[answer[0]].lower_ in _SAY_NOTHING or doc[answer[-1]].lower_ in ("whom", "which"):
-            return False
-        if len(answer) > MAX_ANSWER or clauses.leans(self.parse, answer, echoed) or not self._is_whole(answer):
-            return False
-        if (
-            doc[answer[-1]].pos_ in ("ADP", "CCONJ", "DET", "SCONJ", "PART", "PUNCT")
-            and doc[answer[-1]].text not in "\"”'%"
-        ):
-            return False
-        if self._goes_on(answer[-1] + 1):
-            return False
-        if any(doc[i].tag_ == "NNS" and doc[i + 1].tag_ == "NNP" for i in answer[:-1]):
-            return False  # "war on all Muggles and tortures Jacob": a verb taken for a noun
-        bare = [m for m in self.mentions if m.form == "definite" and m.head in answer and m.bare and not m.modifiers]
-        return not any(m.start <= answer[0] and m.end - 1 >= answer[-1] for m in bare) and not set(answer) & {
-            i for m in self.writer.names if m not in echoed for i in range(m.start, m.end)
-        }
-
-    def _goes_on(self, following: int) -> bool:
-        """Does the list or the phrase of an answer go on at token `following` (", that it voted", "named Otis")?"""
-        doc = self.parse.words
-        if following + 1 >= self.parse.bounds[self.parse.sentence_of(self.clause.verb.i)][1]:
-            return False
-        if doc[following].tag_ == "VBN" and doc[following].lower_ in ("named", "called", "known", "titled"):
-            return True
-        if self._lists_more(following + (doc[following].text == ",")):
-            return True
-        return doc[following].text == "," and doc[following + 1].lower_ in ("that", "which", "rather")
-
-    def _lists_more(self, following: int) -> bool:
-        """ "and a slip of paper": is another thing joined to the answer?"""
-        doc = self.parse.words
-        if doc[following].lower_ not in ("and", "or", "&", "as") or following + 1 >= len(doc):
-            return False
-        behind = doc[following + 1]
-        if behind.dep_ in ("nsubj", "nsubjpass"):
-            return False  # a clause of its own: "came in 1893, and she stood first"
-        return behind.pos_ in ("DET", "NOUN", "PROPN", "ADJ", "NUM", "PRON")
-
-    def _is_whole(self, tokens: Sequence[int]) -> bool:
-        """Are quotations and brackets closed, and is nothing cut out but what a comma or dash sets off?"""
-        gaps = [a + 1 for a, b in zip(tokens, tokens[1:], strict=False) if b - a > 1]
-        if any(self.parse.words[gap].text not in (",", "(", "–", "—", "-") for gap in gaps):
-            return False
-        if tokens and self._is_inside_a_word(tokens[-1]):
-            return False
-        text = "".join(self.parse.words[i].text for i in tokens)
-        return text.count('"') % 2 == 0 and text.count("“") == text.count("”") and "(" not in text and ")" not in text
-
-    def _is_inside_a_word(self, token: int) -> bool:
-        """Does the text go on right after `token`, as in "160 km" of "160 km/h"?"""
-        end = self.parse.bounds[self.parse.sentence_of(token)][1]
-        if token + 1 >= end or self.parse.words[token].whitespace_:
-            return False
-        following = self.parse.words[token + 1]
-        return not following.is_punct and following.tag_ != "POS" or following.text in ("/", "-", "°")
 
     def _specific(self, asked: list[int], used: Sequence[Mention], target: str) -> float:
         replaced = {i for m in used for i in range(m.start, m.end)} | {self.clause.verb.i}

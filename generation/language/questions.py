@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 _TO_PLACES = ("depart", "leave", "reach", "visit", "enter", "hit", "cross", "exit")
+_AGES = ("child", "boy", "girl", "youth", "teenager", "adult", "man", "woman", "student")
 _TIMES = frozenset("year month week day hour minute decade season time".split())
 _SITES = "hospital center centre prison jail airport station university college school camp palace museum".split()
 _PLURAL_OR_EMPHATIC = ("are", "were", "have", "do", "did", "does")
@@ -115,7 +116,7 @@ class Asker(Circumstances):
         if not kept or not self.writer.used([i for p in kept for i in p]):
             return None
         verbs = self.verbs()
-        words = [word, self.writer.write(sorted(verbs)), *map(self.writer.write, kept)]
+        words = [word, self.writer.write(sorted(verbs)), *self.written(kept)]
         return self.close("subject", words, nlp.trimmed(self.parse, head), kept, 1.0)
 
     def _is_telling(self, head: "Token") -> bool:
@@ -158,7 +159,8 @@ class Asker(Circumstances):
         return self.ask("agent", self.wh(inner, as_agent=True), inner, keep=(part,))
 
     def name(self, part: "Token") -> Draft | None:
-        if self.clause.verb.lemma_ not in _NAMING:
+        offices = [c for c in self.clause.complements if c.dep_ in ("oprd", "attr")]
+        if self.clause.verb.lemma_ not in _NAMING or len(offices) > 1:
             return None
         return self.ask("name", "What", part) if part.pos_ in ("PROPN", "NOUN") else None
 
@@ -307,6 +309,10 @@ class Asker(Circumstances):
         inner = next((c for c in part.children if c.dep_ in ("pobj", "pcomp")), None)
         if inner is None or inner.ent_type_ in ("DATE", "TIME", "GPE"):
             return None
+        if part.lower_ == "as" and not self._is_post(inner):
+            return None
+        if part.lower_ in ("in", "at", "on") and inner.ent_type_ in ("LOC", "FAC"):
+            return None  # rather "where"
         word = "What" if inner.dep_ == "pcomp" or part.lower_ == "as" else self.wh(inner)
         if inner.dep_ == "pobj" and (self.is_vague(inner) or self._is_idiom(inner)):
             return None
@@ -315,13 +321,19 @@ class Asker(Circumstances):
         weight = 1.0
         if (self.clause.verb.lemma_, part.lower_) in GOVERNED:
             return self.ask("governed", word, inner, weight, keep=(part,))
-        if part.lower_ == "to" and self._is_site(inner):
+        moved = [c for c in self.clause.complements if c.dep_ == "dobj" and c.pos_ == "NOUN"]
+        if part.lower_ == "to" and self._is_site(inner) and not moved:
             return self.ask("where", "Where", part, 0.9, answer=nlp.trimmed(self.parse, inner))
         if part.lower_ not in _COMPLEMENT_PREPOSITIONS:
             return None
         if self._follows(part):
             return self.ask("governed", word, inner, 0.9 * weight, keep=(part,))
         return self.ask("second", word, inner, weight, keep=(part,)) if self._comes_second(part) else None
+
+    def _is_post(self, inner: "Token") -> bool:
+        """ "as a teacher", but not "as a child", nor one of two posts ("as president she served as governor")."""
+        posts = [p for p in (*self.clause.complements, *self.clause.fronted) if p.lower_ == "as"]
+        return len(posts) < 2 and inner.lemma_ not in _AGES
 
     def _comes_second(self, part: "Token") -> bool:
         """Does the preposition come right after a short object, or after a participle ("was fined for")?"""

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 _LOOSE = ("the", "this", "that", "whose", "who", "which", "its", "his", "her", "their", "former", "latter")
+_RELATIVE_NOUNS = frozenset(
+    "exception member customer colleague contemporary partner rival opponent friend follower participant survivor "
+    "addition fellow alternative reminder result version favorite favourite attempt response".split()
+)
+"""They say what something is to another, which a question leaves out."""
 MAX_DESCRIPTION = 9
 """Words of what a name's own sentence says of it."""
 MIN_CONTENT = 3
@@ -46,7 +51,13 @@ def _tellers(name: "Token") -> "Iterator[Token]":
     for noun in found:
         article = noun.left_edge.lower_ in ("a", "an")
         bare = noun.dep_ == "appos" and not any(c.dep_ in ("det", "poss") for c in noun.lefts) and _is_persons(noun)
-        if noun.tag_ == "NN" and (article or bare) and noun.lower_ not in VAGUE_NOUNS:
+        doing = noun.lower_.endswith("ing") and not noun_kind(noun.lower_)  # "a fur trading and retail business"
+        if (
+            noun.tag_ == "NN"
+            and (article or bare)
+            and noun.lower_ not in (*VAGUE_NOUNS, *_RELATIVE_NOUNS)
+            and not doing
+        ):
             yield noun
 
 
@@ -106,7 +117,9 @@ class Referent(Phrasing):
         while len(cut) > MAX_DESCRIPTION and parts:
             cut = [i for i in cut if i < parts[-1]]
             parts.pop()
-        while cut and (self.parse.words[cut[-1]].dep_ in ("punct", "cc") or self._hangs_on_what_went(cut, noun)):
+        while cut and (
+            self.parse.words[cut[-1]].dep_ in ("punct", "cc", "prep") or self._hangs_on_what_went(cut, noun)
+        ):
             cut.pop()
         return cut
 
@@ -142,7 +155,7 @@ class Referent(Phrasing):
         kept = self.kept(subject, ())
         if kept is None:
             return None
-        words = [word, self.writer.write(self.verbs()), *map(self.writer.write, kept)]
+        words = [word, self.writer.write(self.verbs()), *self.written(kept)]
         target = "who" if word == "Who" or wanted.gender in ("m", "f") else "which"
         return self.close(target, words, [], kept, self._telling(kept), wanted)
 
@@ -168,7 +181,7 @@ class Referent(Phrasing):
         word = "Whose" if word == "Who" else f"{word}'s" if word.startswith("Which ") else ""
         if not word or len(word.split()) > 3:
             return None
-        words = [word, self.writer.write(rest), self.writer.write(self.verbs()), *map(self.writer.write, kept)]
+        words = [word, self.writer.write(rest), self.writer.write(self.verbs()), *self.written(kept)]
         return self.close("whose", words, [], [rest, *kept], self._telling([rest, *kept]), wanted)
 
     def _as_object(self, wanted: Mention, word: str, part: "Token") -> Draft | None:

@@ -61,7 +61,7 @@ class Related(Phrasing):
         kept = self.kept(part, ())
         if kept is None:
             return None
-        words = [f"What {form} the {part.lower_} of", self.writer.write(subject), *map(self.writer.write, kept)]
+        words = [f"What {form} the {part.lower_} of", self.writer.write(subject), *self.written(kept)]
         return self.close("attribute", words, nlp.trimmed(self.parse, inner), [subject, *kept], 1.0)
 
     def how_much(self, part: "Token") -> Draft | None:
