@@ -5,10 +5,10 @@
     python -m benchmarks.rules --input FILE [FILE ...]  what it offers on plain text files of your own
     python -m benchmarks.rules --record READABLE        offer 100 candidates anew; write them for readers
     python -m benchmarks.rules --third READABLE         the same on texts kept for the third reading
-    python -m benchmarks.rules --unread 9 FOLDER --input FILE [FILE ...] --general FILE [FILE ...]
-                                                        the same for the ninth reading, on texts of which none was read;
+    python -m benchmarks.rules --unread 13 FOLDER --input FILE [FILE ...] --general FILE [FILE ...]
+                                                        the same for the thirteenth reading, on texts nobody has read:
                                                         FILEs are articles written for it, legal ones and others
-    python -m benchmarks.rules --merge 9 FILE [FILE]    add what readers of the ninth reading said
+    python -m benchmarks.rules --merge 13 FILE [FILE]   add what readers of the thirteenth reading said
     python -m benchmarks.rules --examples               write docs/embedded_default.md from the stored reading
 
 `rules_reading/candidates.jsonl` holds the candidates that were read, `verdicts.jsonl` beside it what a reader said

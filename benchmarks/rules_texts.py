@@ -3,15 +3,12 @@
 FreshWiki, Quoref, QED and HotpotQA lie in the optional folder ../shared/data; the legal articles are the dataset's own.
 """
 
-import csv
 import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Literal
-from urllib.parse import unquote
 
 from generation import corpus
 from generation.records import Section
@@ -34,13 +31,11 @@ FRESH = _titles("round3_articles.txt")
 SEEN = _titles("seen_articles.txt")
 """Titles of articles of which the rules' author saw a candidate of version 7: no later reading takes them."""
 SHARED = ROOT.parent / "shared" / "data"
-GAP_SEEN = 330
-"""Paragraphs of GAP's development split whose candidates the rules' author has seen."""
 _LONG = dict.fromkeys(("general", "freshwiki", "quoref", "qed", "hotpotqa", "wikitext"), 6)
-MIN_SENTENCES = {"legal": 3, "gap": 4, **_LONG}
+MIN_SENTENCES = {"legal": 3, **_LONG}
 Written = Mapping[str, Sequence[Path]]
 """Files written for a reading, by source: legal articles, and general ones."""
-SHORT = {"qed": 4, "hotpotqa": 4, "gap": 4}
+SHORT = {"qed": 4, "hotpotqa": 4}
 """Sentences of the paragraphs of the fourth reading, whose sources are short."""
 
 
@@ -71,23 +66,12 @@ def unread(source: str, written: Written) -> Iterator[Section]:
     elif source == "wikitext":
         found = _wikitext()
     else:
-        single = {"qed": _qed, "hotpotqa": _hotpotqa, "gap": _gap}
+        single = {"qed": _qed, "hotpotqa": _hotpotqa}
         every = single[source]() if source in single else _articles(source)
         found = (s for s in every if split_of(s.article_title) == "held-out" and s.id not in _read())
     yield from (s for s in found if len(s.sentences) >= least)
 
 
-def _gap() -> Iterator[Section]:
-    """Wikipedia paragraphs of GAP; those of an article that is in another source are left to that."""
-    for name in ("validation", "development"):
-        with (SHARED / "gap" / f"gap-{name}.tsv").open(encoding="utf-8") as file:
-            for row in csv.DictReader(file, delimiter="\t"):
-                title = unquote(row["URL"].rpartition("/wiki/")[2]).replace("_", " ")
-                if name == "validation" or int(row["ID"].rpartition("-")[2]) > GAP_SEEN:
-                    yield segment(Section(row["ID"], row["ID"], title, (), row["Text"], 0, len(row["Text"])))
-
-
-@cache
 def _read() -> frozenset[str]:
     """The sections of which a candidate was read before."""
     folder = Path(__file__).parent / "rules_reading"

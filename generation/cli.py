@@ -103,7 +103,7 @@ def generate(
     reviewer_temperature: Annotated[float, typer.Option(min=0, max=2, help="The REVIEWERS' temperature.")] = 0.3,
     min_confidence: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Embedded default: offer nothing less sure (0 to 1).", show_default="0.7"),
+        typer.Option(min=0, max=1, help="Embedded default: offer nothing less sure (0 to 1).", show_default="0.8"),
     ] = None,
     max_mb: Annotated[float, typer.Option(min=0.001, help="Skip input files larger than this many megabytes.")] = 5.0,
     concurrency: options.Concurrency = 16,

@@ -281,6 +281,7 @@ def test_a_surname_cut_from_a_longer_name_is_doubted():
     assert "the name may be a part of a longer one" in doubts_of(section, "Harvard")
 
 
-def test_an_answer_that_is_a_bare_noun_is_doubted():
+def test_an_answer_that_is_a_bare_noun_is_doubted(monkeypatch):
+    monkeypatch.setattr(rules, "FLOOR", 0.0)
     section = titled("Barbara McClintock", "Barbara McClintock was an American scientist.", "She developed techniques.")
     assert "the question says too little" in doubts_of(section, "develop")

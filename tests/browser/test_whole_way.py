@@ -61,6 +61,7 @@ def generating(folder: Path, name: str, texts: dict[str, str]) -> subprocess.Pop
     for act, text in texts.items():
         (source / f"{act}.md").write_text(f"# {act.title()} Act\n\n{text}\n", encoding="utf-8")
     command = [sys.executable, "-m", "generation", "generate", str(source), "--out", str(folder / name)]
+    command += ["--min-confidence", "0.3"]  # of such short texts the default is rarely sure
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
