@@ -16,8 +16,8 @@ from tests.space_rows import ROWS
 from tests.test_wikipedia import PAGE
 
 HTML = (
-    "<html><body><p>The Harbor Act was signed by Ellen Marsh in 1948. It required every foreign ship to take a local "
-    "pilot on board. Nobody has repealed it.</p></body></html>"
+    "<html><body><p>The Harbor Act was signed by Ellen Marsh in 1948. It created the Pilotage Board in 1949. Nobody "
+    "has repealed it.</p></body></html>"
 )
 ARTICLE, MISSING = Canned(body=json.dumps({**PAGE, "html": HTML})), failing(404, "none")
 

@@ -74,12 +74,12 @@ def test_the_buttons_do_the_same(tab):
 
 def test_the_run_takes_the_edited_sentences_whatever_they_hold(tab):
     hostile = 'Before that year, <img src=x onerror="window.hacked=1"> captains steered on their own.'
-    tab.locator(FIELDS).nth(1).fill("It required every foreign ship to take a canal pilot on board.")
+    tab.locator(FIELDS).nth(3).fill("The Act created the Canal Board in 1949.")
     tab.locator(FIELDS).nth(2).fill(hostile)
     tab.locator(".editor input").nth(4).uncheck()
     row = run(tab)
     assert [s["text"] for s in row["sentences"]] == values(tab)[:4]
-    assert row["sentences"][2]["text"] == hostile and "canal pilot" in row["question"] + row["answer"]
+    assert row["sentences"][2]["text"] == hostile and "Canal Board" in row["question"] + row["answer"]
     assert row["segmenter"].endswith("edited by hand")
     expect(tab.locator("#result .sentence").nth(2)).to_contain_text("onerror=")
     assert tab.locator("#result img").count() == 0 and tab.evaluate("window.hacked") is None
