@@ -13,7 +13,7 @@ STAMPS := $(VENV)/stamps
 
 demo: $(STAMPS)/base
 	@rm -rf runs/demo
-	@$(BIN)/craqan generate examples/wilderness-act.md --out runs/demo
+	@$(BIN)/craqan generate examples/wilderness-act.md --out runs/demo --min-confidence 0.5
 	@$(BIN)/craqan show runs/demo/accepted.jsonl
 	@echo
 	@echo "With a model:   OPENAI_API_KEY=... $(BIN)/craqan generate examples/wilderness-act.md --out runs/model --model gpt-4o"
