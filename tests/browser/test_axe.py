@@ -8,6 +8,9 @@ from tests.browser.test_look import states
 
 pytestmark = pytest.mark.browser
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+FADED = """() => new Promise(requestAnimationFrame).then(() => document.getAnimations().every(
+    (some) => some.playState !== "running" || some.effect.getTiming().iterations === Infinity))"""
+"""Has the page been drawn anew, and has every colour faded in?"""
 COLOURS = {"runOnly": ["color-contrast"]}  # all that axe has which the other light can change
 
 
@@ -27,7 +30,8 @@ def violations(page):
 
 
 def _violations(page, rules):
-    page.wait_for_timeout(300)  # colours fade in
+    page.wait_for_timeout(300)
+    page.wait_for_function(FADED)  # on a busy machine colours fade in late
     found = Axe().run(page, options=rules).response["violations"]
     return [f"{v['id']}: {node['html'][:160]}" for v in found for node in v["nodes"][:3]]
 
