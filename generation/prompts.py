@@ -214,7 +214,7 @@ def as_data(value: Any) -> Data:
     """Write `value` as JSON that can neither close a tag nor hide a character from a reader.
 
     Angle brackets, control, bidirectional, zero-width and line-separating characters and lone surrogates are written
-    as \\uXXXX; all other letters stay as they are. `json.loads` gives the value back.
+    as escapes (\\u and four hex digits); all other letters stay as they are. `json.loads` gives the value back.
     """
     return Data(_UNUSUAL.sub(_escape, json.dumps(value, ensure_ascii=False)))
 

@@ -33,7 +33,7 @@ def test_he_is_whom_the_article_is_about_and_not_his_father():
 
 
 def test_without_a_title_nobody_is_called_by_it():
-    assert not any("Fridtjof" in question for question in asked(titled("", *ABOUT_THE_SON)))
+    assert asked(titled("", *ABOUT_THE_SON)) == {"When did Nansen enter the Royal Frederick University?": "1880"}
 
 
 @pytest.mark.parametrize(
@@ -55,51 +55,51 @@ def test_somebody_of_the_same_surname_is_another(words, title, is_other):
     assert topic.is_other(words, title) is is_other
 
 
-def test_one_part_of_a_double_surname_is_enough():
-    section = titled(
-        "Cecilia Payne-Gaposchkin",
-        "Payne was born in Wendover in England.",
-        "She won a scholarship to Newnham College in 1919.",
-    )
-    assert asked(section)["When did Cecilia Payne-Gaposchkin win a scholarship to Newnham College?"] == "1919"
-
-
-def test_a_surname_that_is_a_plain_word_is_a_name_in_an_article_about_its_bearer():
-    section = titled(
-        "Hugo Black",
-        "Black was born in Harlan, a village in Clay County, Alabama.",
-        "He graduated from the University of Alabama School of Law in 1906.",
-    )
-    found = asked(section)
-    assert found["When did Hugo Black graduate from the University of Alabama School of Law?"] == "1906"
+@pytest.mark.parametrize(
+    ("title", "first", "second", "question", "answer"),
+    [
+        (
+            "Cecilia Payne-Gaposchkin",
+            "Payne was born in Wendover in England.",
+            "She won a scholarship to Newnham College in 1919.",
+            "When did Cecilia Payne-Gaposchkin win a scholarship to Newnham College?",
+            "1919",
+        ),
+        (
+            "Hugo Black",
+            "Black was born in Harlan, a village in Clay County, Alabama.",
+            "He graduated from the University of Alabama School of Law in 1906.",
+            "When did Hugo Black graduate from the University of Alabama School of Law?",
+            "1906",
+        ),
+        (
+            "Jesse Owens",
+            'James Cleveland "Jesse" Owens was an American athlete.',
+            "In 1950 he moved to the city of Chicago.",
+            "When did Jesse Owens move to the city of Chicago?",
+            "1950",
+        ),
+        (
+            "Clayton Antitrust Act",
+            "The Clayton Antitrust Act is a United States federal statute.",
+            "It was named after Henry De Lamar Clayton, a representative from Alabama.",
+            "Who was the Clayton Antitrust Act named after?",
+            "Henry De Lamar Clayton",
+        ),
+        (
+            "Clayton Antitrust Act",
+            "The Clayton Antitrust Act is a United States federal statute.",
+            "President Woodrow Wilson signed it on October 15, 1914.",
+            "When did President Woodrow Wilson sign the Clayton Antitrust Act?",
+            "October 15, 1914",
+        ),
+    ],
+    ids=["half a double surname", "a surname that is a plain word", "a nickname", "its namesake", "it is signed"],
+)
+def test_the_topic_is_known_and_called_by_its_title(title, first, second, question, answer):
+    found = asked(titled(title, first, second))
+    assert found[question] == answer
     assert "Black" not in found.values(), "a plain word is no answer"
-
-
-def test_a_name_with_a_nickname_is_called_as_the_title_does():
-    section = titled(
-        "Jesse Owens",
-        'James Cleveland "Jesse" Owens was an American athlete.',
-        "In 1950 he moved to the city of Chicago.",
-    )
-    assert asked(section)["When did Jesse Owens move to the city of Chicago?"] == "1950"
-
-
-def test_a_law_is_not_named_by_the_person_whose_name_it_bears():
-    section = titled(
-        "Clayton Antitrust Act",
-        "The Clayton Antitrust Act is a United States federal statute.",
-        "It was named after Henry De Lamar Clayton, a representative from Alabama.",
-    )
-    assert asked(section)["Who was the Clayton Antitrust Act named after?"] == "Henry De Lamar Clayton"
-
-
-def test_it_after_a_person_who_signs_is_the_law():
-    section = titled(
-        "Clayton Antitrust Act",
-        "The Clayton Antitrust Act is a United States federal statute.",
-        "President Woodrow Wilson signed it on October 15, 1914.",
-    )
-    assert asked(section)["When did President Woodrow Wilson sign the Clayton Antitrust Act?"] == "October 15, 1914"
 
 
 @pytest.mark.parametrize(

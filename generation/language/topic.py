@@ -88,13 +88,12 @@ def words(title: str) -> list[str]:
     return _BRACKETS.sub("", title).lower().split()
 
 
+@lru_cache(maxsize=256)
 def gender(title: str) -> str:
     """ "m" or "f" where the title is a person's full name whose first name tells, else ""."""
-    words = _BRACKETS.sub("", title).lower().split()
-    plain = (
-        2 <= len(words) <= 4 and noun_kind(words[-1]) in ("", "person") and not {"of", "the", "and", "in"} & set(words)
-    )
-    return first_names().get(words[0], "") if plain else ""
+    told = words(title)
+    plain = 2 <= len(told) <= 4 and noun_kind(told[-1]) in ("", "person") and not {"of", "the", "and", "in"} & set(told)
+    return first_names().get(told[0], "") if plain else ""
 
 
 def full_name(title: str, words: tuple[str, ...]) -> str:
@@ -122,6 +121,7 @@ def whole_body(title: str, words: tuple[str, ...]) -> str:
     return f"the {bare}" if ends and not apart and kind(title) in ("org", "law") and known[0] != "the" else ""
 
 
+@lru_cache(maxsize=256)
 def is_person_like(title: str) -> bool:
     """May the title be a person's full name: so called in brackets, a known first name, two or three plain words?"""
     bare = _BRACKETS.sub("", title).strip()
